@@ -1,0 +1,141 @@
+"""What a block may ask when it is measured and fitted: how many tokens things cost where it stands.
+
+A piece of a prompt stands either among messages, where each message is framed by its profile, or in
+a text, where messages are lines and nothing is framed. Blocks need not know which.
+It knows no sections and does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from attrs import frozen
+
+from promptsections.messages import Message
+from promptsections.profiles import ModelProfile
+from promptsections.tokens import EMPTY, Segment, Tokenizer, count_up_to, join
+
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+@frozen
+class Lines:
+    """How a section's messages are written as text: a prefix, a separator between them, labels."""
+
+    prefix: str = ""
+    """Stands once in front of all lines, if there are any."""
+    separator: str = "\n"
+    labels: Mapping[str, str] = NO_LABELS
+    """Role → what stands in front of such a line; `{name}` in it is the name of the tool."""
+
+
+def lines_of(messages: Iterable[Message], labels: Mapping[str, str] = NO_LABELS) -> list[str]:
+    """Write each message as one line: label, text, and calls as `name(arguments)`.
+
+    Images, audio and files have no text form and are named in brackets.
+    """
+    names: dict[str, str] = {}
+    lines: list[str] = []
+    for message in messages:
+        words: list[str] = []
+        if message.content is not None:
+            words.append(_written(message))
+        for call in message.tool_calls:
+            names[call.id] = call.name
+            words.append(f"{call.name}({call.arguments})")
+        label = labels.get(message.role, "")
+        if "{name}" in label:
+            name = message.name or names.get(message.tool_call_id or "", "")
+            label = label.replace("{name}", name) if name else label.replace(" {name}", "")
+        lines.append(label + " ".join(word for word in words if word))
+    return lines
+
+
+def _written(message: Message) -> str:
+    content = message.content
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts: list[str] = []
+    for part in content:
+        text = getattr(part, "text", None)
+        parts.append(text if isinstance(text, str) else f"[{type(part).__name__[:-4].lower()}]")
+    return "\n".join(parts)
+
+
+@frozen
+class Extent:
+    """The size of some messages, so that extents that stand beside each other can be joined."""
+
+    tokens: int
+    segment: Segment | None = None
+    """Only in a text: what is needed to join exactly."""
+
+
+@frozen
+class Counter:
+    """Counts as one model profile does, at the place where a block stands."""
+
+    profile: ModelProfile
+    tokenizer: Tokenizer
+    lines: Lines | None = None
+    """How messages are written, if the block stands in a text; `None` among messages."""
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text by itself, exactly."""
+        return self.tokenizer.count(text)
+
+    def count_up_to(self, text: str, at_most: int) -> int:
+        """Count exactly up to `at_most` tokens; more reads `at_most + 1` and costs no more."""
+        return count_up_to(text, at_most, self.tokenizer)
+
+    def cost(self, messages: Sequence[Message]) -> int:
+        """Return what these messages cost here, in tokens: framing, prefix, labels, separators."""
+        return self.total(self.extent(messages))
+
+    def framing(self, message: Message) -> int:
+        """Return what the message costs here beside its text, in tokens: 0 in a text."""
+        return 0 if self.lines else self.profile.framing_tokens(message, self.tokenizer)
+
+    def text(self, messages: Sequence[Message]) -> str:
+        """Write the messages as the text that is sent here; `""` if there are none."""
+        lines = self.lines or Lines()
+        written = lines.separator.join(lines_of(messages, lines.labels))
+        return lines.prefix + written if messages else ""
+
+    def extent(self, messages: Sequence[Message]) -> Extent:
+        """Measure messages that may later be joined with others beside them."""
+        if self.lines is None:
+            profile, tokenizer = self.profile, self.tokenizer
+            return Extent(sum(profile.message_tokens(m, tokenizer) for m in messages))
+        if not messages:
+            return Extent(0)
+        segments: list[Segment] = []
+        for line in lines_of(messages, self.lines.labels):
+            if segments:
+                segments.append(self._of(self.lines.separator))
+            segments.append(self._of(line))
+        return self._extent(segments)
+
+    def joined(self, before: Extent, after: Extent) -> Extent:
+        """Join two extents in this order, with the separator between them if neither is empty."""
+        if self.lines is None:
+            return Extent(before.tokens + after.tokens)
+        if before.segment is None:
+            return after
+        if after.segment is None:
+            return before
+        return self._extent([before.segment, self._of(self.lines.separator), after.segment])
+
+    def total(self, extent: Extent) -> int:
+        """Return what an extent costs when nothing is joined to it any more, in tokens."""
+        if self.lines is None or extent.segment is None or not self.lines.prefix:
+            return extent.tokens
+        return join(self.tokenizer, self._of(self.lines.prefix), extent.segment).tokens
+
+    def _of(self, text: str) -> Segment:
+        return Segment.of(text, self.tokenizer) if text else EMPTY
+
+    def _extent(self, segments: Sequence[Segment]) -> Extent:
+        whole = join(self.tokenizer, *segments)
+        return Extent(whole.tokens, whole)
