@@ -1,0 +1,316 @@
+"""What a model accepts and how it counts: plain data, and the sums that follow from it.
+
+It knows no table of models, no sections and no provider's payload; it does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from threading import Lock
+from typing import Literal, assert_never
+
+from attrs import field, fields, frozen
+
+from promptsections.errors import DefinitionError, InvalidBudgetError
+from promptsections.messages import AudioPart, FilePart, ImagePart, Message, Part, TextPart, Tool
+from promptsections.profiles.images import (
+    FlatImages,
+    ImageRule,
+    TileImages,
+    depends_on_size,
+    image_size,
+    image_tokens,
+)
+from promptsections.profiles.media import NO_MEDIA, MediaRule, audio_tokens, file_tokens
+from promptsections.profiles.tools import ToolRule, call_tokens, json_text, tool_tokens
+from promptsections.tokens import CachedTokenizer, TiktokenTokenizer, Tokenizer, as_tokenizer
+
+Form = Literal["messages", "text"]
+
+_bundled: dict[str, Tokenizer] = {}
+_bundled_lock = Lock()
+
+
+def bundled_tokenizer(encoding: str) -> Tokenizer:
+    """Return the one tokenizer with a bounded cache that all profiles of an encoding share."""
+    with _bundled_lock:
+        tokenizer = _bundled.get(encoding)
+        if tokenizer is None:
+            tokenizer = _bundled[encoding] = CachedTokenizer(TiktokenTokenizer(encoding))
+        return tokenizer
+
+
+def _with_cache(tokenizer: Tokenizer) -> Tokenizer:
+    return tokenizer if isinstance(tokenizer, CachedTokenizer) else CachedTokenizer(tokenizer)
+
+
+def _identity(tokenizer: Tokenizer) -> Hashable:
+    """Return what tells tokenizers apart: two functions may well have the same name."""
+    inner = tokenizer.tokenizer if isinstance(tokenizer, CachedTokenizer) else tokenizer
+    if isinstance(inner, TiktokenTokenizer) and isinstance(inner.encoding, str):
+        return inner.encoding
+    # A bound method is told apart by the object that it belongs to, even an unhashable one.
+    return inner if type(inner).__hash__ is not None else inner.count
+
+
+def _encoding(value: object) -> str | Tokenizer:
+    tokenizer = as_tokenizer(value)  # of a name too, so that an unknown one is an error here
+    return value if isinstance(value, str) else tokenizer
+
+
+@frozen(kw_only=True)
+class ModelProfile:
+    """One model: its window, its tokenizer, and what everything in a prompt costs.
+
+    The defaults are OpenAI's published chat formula: 3 tokens a message, its role and values,
+    1 for a name, and 3 that prime the reply.
+    """
+
+    name: str
+    encoding: str | Tokenizer = field(converter=_encoding)
+    """The name of a bundled encoding, or a tokenizer."""
+    context_window: int | None = None
+    """Tokens of input and output together; `None` if there is no limit known."""
+    max_output_tokens: int | None = None
+    max_input_tokens: int | None = None
+    """Tokens of input alone, where the provider limits them as well."""
+    form: Form = "messages"
+    """Whether a prompt is sent as messages or as one text."""
+    tokens_per_message: int = 3
+    tokens_per_name: int = 1
+    counts_roles: bool = True
+    """Whether the words for role and name are charged."""
+    reply_priming: int = 3
+    """Tokens that begin the answer, charged once."""
+    images: ImageRule = field(factory=lambda: TileImages(85, 170))
+    media: MediaRule = field(factory=MediaRule)
+    """Audio and files."""
+    tools: ToolRule | None = field(factory=ToolRule)
+    """Tool definitions and calls; `None` charges a call's name and arguments alone."""
+    provider: str | None = "openai"
+    """Whose `provider_data` is sent, and so charged."""
+    overhead_is_estimate: bool = False
+    """Whether the numbers for messages are taken from similar models, not checked on this one."""
+    images_are_estimate: bool = False
+    """Whether sources disagree about images; `source` says which one is followed."""
+    source: str = ""
+    """Where the numbers come from, and when they were looked up."""
+    key: str = field(init=False, eq=False, repr=False)
+    """All numbers that a message's tokens depend on, beside the tokenizer."""
+    _tokenizer: Tokenizer = field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        _check(self)
+        numbers = (
+            self.tokens_per_message, self.tokens_per_name, self.counts_roles, self.images,
+            self.media, self.tools, self.provider,
+        )  # fmt: skip
+        object.__setattr__(self, "key", repr(numbers))
+        encoding = self.encoding
+        tokenizer = (
+            bundled_tokenizer(encoding) if isinstance(encoding, str) else _with_cache(encoding)
+        )
+        object.__setattr__(self, "_tokenizer", tokenizer)
+
+    def __reduce__(self) -> tuple[Callable[[], ModelProfile], tuple[()]]:
+        given = {a.name: getattr(self, a.name) for a in fields(ModelProfile) if a.init}
+        return partial(ModelProfile, **given), ()
+
+    @classmethod
+    def plain(
+        cls, tokenizer: str | Tokenizer | Callable[[str], int], *, form: Form = "messages"
+    ) -> ModelProfile:
+        """Charge the tokens of text, of names and arguments of calls, and nothing else.
+
+        Images cost nothing, audio and files what they declare; `estimates` says so. There is no
+        context window, so every render needs a budget.
+        """
+        encoding = _encoding(tokenizer)
+        return cls(
+            name=f"plain:{encoding if isinstance(encoding, str) else encoding.name}",
+            encoding=encoding,
+            form=form,
+            tokens_per_message=0,
+            tokens_per_name=0,
+            counts_roles=False,
+            reply_priming=0,
+            images=FlatImages(0),
+            media=NO_MEDIA,
+            tools=None,
+            provider=None,
+        )
+
+    def tokenizer(self) -> Tokenizer:
+        """Return the tokenizer with a bounded cache; a bundled one is loaded on its first count."""
+        return self._tokenizer
+
+    # --- what things cost -----------------------------------------------------------------------
+
+    def message_tokens(self, message: Message, tokenizer: Tokenizer) -> int:
+        """Return what a message costs, in tokens; the message remembers it."""
+        key = (self.key, _identity(tokenizer))
+        known = message.remembered(key)
+        if known is not None:
+            return known
+        tokens = self.content_tokens(message, tokenizer) + self.framing_tokens(message, tokenizer)
+        return message.remember(key, tokens)
+
+    def content_tokens(self, message: Message, tokenizer: Tokenizer) -> int:
+        """Return what the text of a message costs, in tokens: each text part by itself."""
+        content = message.content
+        if content is None:
+            return 0
+        if isinstance(content, str):
+            return tokenizer.count(content)
+        return sum(tokenizer.count(part.text) for part in content if isinstance(part, TextPart))
+
+    def framing_tokens(self, message: Message, tokenizer: Tokenizer) -> int:
+        """Return what a message costs beside its text, in tokens.
+
+        That is its overhead, role and name, calls and the id of the call it answers, images,
+        audio and files, and what is given back to the provider.
+
+        Source: openai-cookbook, How_to_count_tokens_with_tiktoken.ipynb: every string of a message
+        is counted. So ids are too, which is at most too dear.
+        """
+        tokens = self.tokens_per_message
+        if self.counts_roles:
+            tokens += tokenizer.count(message.role)
+        # A result has no name in what is sent; the name of its function stands in the call.
+        if message.name and message.role != "tool":
+            tokens += self.tokens_per_name
+            tokens += tokenizer.count(message.name) if self.counts_roles else 0
+        for call in message.tool_calls:
+            tokens += call_tokens(self.tools, call, tokenizer)
+        if message.tool_call_id and self.tools is not None:
+            tokens += tokenizer.count(message.tool_call_id)
+        if message.content is not None and not isinstance(message.content, str):
+            tokens += sum(self._part_tokens(part) for part in message.content)
+        own = message.provider_data.get(self.provider) if self.provider else None
+        return tokens + tokenizer.count(_provider_text(own, self.provider)) if own else tokens
+
+    def base_tokens(self, tools: Sequence[Tool], tokenizer: Tokenizer) -> int:
+        """Return what a request costs before its first message, in tokens."""
+        return self.reply_priming + tool_tokens(self.tools, tools, tokenizer)
+
+    def _part_tokens(self, part: Part) -> int:
+        match part:
+            case TextPart():
+                return 0
+            case ImagePart():
+                return image_tokens(self.images, part)
+            case AudioPart():
+                return audio_tokens(self.media, part)
+            case FilePart():
+                return file_tokens(self.media, part)
+            case _:
+                assert_never(part)
+
+    # --- how far to trust it --------------------------------------------------------------------
+
+    @property
+    def exact(self) -> bool:
+        """Whether plain messages are counted exactly as the provider does."""
+        return self.tokenizer().exact and not self.overhead_is_estimate
+
+    def estimates(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[str, ...]:
+        """Say what makes the count of a prompt approximate; nothing if it is exact."""
+        found: list[str] = []
+        tokenizer = self.tokenizer()
+        if not tokenizer.exact:
+            found.append(f"tokenizer {tokenizer.name}")
+        if self.overhead_is_estimate:
+            found.append(f"message overhead of {self.name}")
+        if tools and self.tools is not None:
+            found.append(f"tool definitions of {_of(len(tools), 'tool')}")
+        calls = sum(len(message.tool_calls) for message in messages)
+        if calls and self.tools is not None:
+            found.append(f"framing of {_of(calls, 'tool call')}")
+        given_back = sum(
+            1 for m in messages if self.provider and m.provider_data.get(self.provider)
+        )
+        if given_back:
+            found.append(f"provider data of {_of(given_back, 'message')}")
+        return (*found, *self._part_estimates(messages))
+
+    def _part_estimates(self, messages: Sequence[Message]) -> list[str]:
+        parts = [part for m in messages if isinstance(m.content, tuple) for part in m.content]
+        images = [part for part in parts if isinstance(part, ImagePart)]
+        uncharged = isinstance(self.images, FlatImages) and not self.images.tokens
+        unknown = sum(1 for i in images if depends_on_size(self.images, i) and not image_size(i))
+        audio = sum(1 for part in parts if isinstance(part, AudioPart) and part.tokens is None)
+        files = sum(1 for part in parts if isinstance(part, FilePart) and part.tokens is None)
+        reasons = {
+            f"{_of(len(images), 'image')} that nothing is charged for": uncharged and images,
+            f"{_of(len(images), 'image')}, by a disputed rule": self.images_are_estimate and images,
+            f"{_of(unknown, 'image')} of unknown size": unknown,
+            f"{_of(audio, 'audio part')} without declared tokens": audio,
+            f"{_of(files, 'file')} without declared tokens": files,
+        }
+        return [reason for reason, holds in reasons.items() if holds]
+
+    # --- how much there is ----------------------------------------------------------------------
+
+    def input_budget(self, reserve_output_tokens: int | None = None) -> int:
+        """Return how many tokens a prompt may have: the window without the answer's reserve.
+
+        Args:
+            reserve_output_tokens: what is kept for the answer; by default the smaller of the
+                output limit and a quarter of the window.
+
+        Raises:
+            InvalidBudgetError: if there is no window, or the reserve leaves nothing of it.
+        """
+        window = self.context_window
+        if window is None:
+            raise InvalidBudgetError(
+                f"{self.name!r} has no context window, so a budget is required: "
+                "pass budget=<tokens>",
+                value=None,
+            )
+        reserve = reserve_output_tokens
+        if reserve is None:
+            reserve = min(window // 4, self.max_output_tokens or window)
+        _check_whole("reserve_output_tokens", reserve, least=0)
+        if reserve >= window:
+            raise InvalidBudgetError(
+                f"reserve_output_tokens={reserve} leaves nothing of the context window of "
+                f"{self.name!r}, {window} tokens: reserve less",
+                value=reserve,
+            )
+        return min(window - reserve, self.max_input_tokens or window)
+
+
+def _of(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _provider_text(data: object, provider: str | None) -> str:
+    try:
+        return json_text(data)
+    except (TypeError, ValueError) as error:
+        raise DefinitionError(f"provider_data[{provider!r}] is no JSON: {error}") from error
+
+
+# --- checks -------------------------------------------------------------------------------------
+
+
+def _check(profile: ModelProfile) -> None:
+    if not profile.name:
+        raise DefinitionError("a ModelProfile needs a name")
+    if profile.form not in ("messages", "text"):
+        raise DefinitionError(f"form={profile.form!r}: write 'messages' or 'text'")
+    for name in ("context_window", "max_output_tokens", "max_input_tokens"):
+        value = getattr(profile, name)
+        if value is not None:
+            _check_whole(name, value, least=1)
+    for name in ("tokens_per_message", "reply_priming"):
+        _check_whole(name, getattr(profile, name), least=0)
+
+
+def _check_whole(name: str, value: object, *, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidBudgetError(
+            f"{name}={value!r}: a whole number of tokens is needed, at least {least}", value=value
+        )
