@@ -1,0 +1,99 @@
+"""Places in a text where token counts add exactly, whatever stands on either side.
+
+A position p of a text, with x the character before and y the character after it, is *strong* if
+one of these holds (blank: Unicode White_Space other than CR and LF):
+
+* P1: x is no white space; y is blank.
+* P2: x is a letter or number; y is CR or LF.
+* P3: x is CR or LF; y is neither white space nor "/".
+* P4: x is CR or LF; a run of blanks and then something that is not white space follow.
+* P5: x is a letter or number; y is punctuation or a symbol, but not "'".
+
+There, `count(text) == count(text[:p]) + count(text[p:])` for cl100k_base, o200k_base and
+o200k_harmony. Proof, by the alternatives of their splitting rules, which look ahead for white
+space only and never behind, so that it is enough that some piece always ends at p, and ends
+there too when nothing follows:
+
+* P1: a blank stands only first in a piece or in a piece of white space; x is no white space, so
+  the piece of x ends at p.
+* P2: a piece that holds a letter or number consists of one optional first character, letters,
+  numbers and marks, and a contraction; none of it is CR or LF.
+* P3: y cannot continue the piece of x: after a line break only white space, or in o200k a "/", can.
+  The first character of a word piece is not a line break.
+* P4: white space that holds line breaks is taken up to the last of them; the blanks after it begin
+  a new piece because something else follows. Without it (`\\s++$`) the same characters are taken.
+* P5: after a letter only letters, marks and a contraction, which begins with "'", can follow in a
+  piece; after a number only numbers.
+
+Whether a character is a letter, number, punctuation or symbol is decided by Python's Unicode
+tables. They agree with tiktoken's on all characters both know; what Python does not know is not
+strong. It knows no tokenizer.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category
+
+BLANKS = "[\\t\\x0b\\x0c \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
+"""A regular expression for one blank: the 25 characters of White_Space without CR and LF."""
+_BLANK_OR_BREAK = BLANKS[1:-1] + "\\r\\n"
+
+_WORD = r"(?<=[^\W_])"  # a letter or number before; exactly str.isalnum()
+_CANDIDATE = re.compile(
+    f"(?<=[^{_BLANK_OR_BREAK}]){BLANKS}"  # P1
+    f"|{_WORD}[\\r\\n]"  # P2
+    f"|(?<=[\\r\\n])(?:[^{_BLANK_OR_BREAK}/]|{BLANKS}(?={BLANKS}*+[^{_BLANK_OR_BREAK}]))"  # P3, P4
+    f"|{_WORD}(?P<mark>[^\\w{_BLANK_OR_BREAK}']|_)"  # P5, to be confirmed
+)
+_FIRST_WINDOW = 64
+"""Characters that a backward search reads first; doubled until something is found."""
+
+
+def is_strong(text: str, position: int) -> bool:
+    """Say whether `position`, between 1 and `len(text) - 1`, is strong in `text`."""
+    return position > 0 and _confirmed(_CANDIDATE.match(text, position))
+
+
+def strong_joint(left: str, right: str) -> bool:
+    """Say whether the joint of `left + right` is strong. Beside nothing it always is."""
+    if not left or not right:
+        return True
+    if left[-1] in "\r\n":  # a run of blanks may follow, of any length
+        return _confirmed(_CANDIDATE.match(left[-1] + right, 1))
+    return _confirmed(_CANDIDATE.match(left[-1] + right[0], 1))
+
+
+def first_strong(text: str, start: int = 0, end: int | None = None) -> int | None:
+    """Find the first strong position of `text[:end]` that is larger than `start`."""
+    stop = len(text) if end is None else end
+    for found in _CANDIDATE.finditer(text, start + 1, stop):
+        if _confirmed(found):
+            return found.start()
+    return None
+
+
+def last_strong(text: str, end: int | None = None, start: int = 0) -> int | None:
+    """Find the last strong position of `text[:end]` that is larger than `start`."""
+    stop = len(text) if end is None else end
+    window, high = _FIRST_WINDOW, stop
+    while high > start + 1:
+        low = max(start + 1, stop - window)
+        last: int | None = None
+        for found in _CANDIDATE.finditer(text, low, stop):
+            if found.start() >= high:
+                break
+            if _confirmed(found):
+                last = found.start()
+        if last is not None:
+            return last
+        high, window = low, window * 2
+    return None
+
+
+def _confirmed(found: re.Match[str] | None) -> bool:
+    """Confirm a candidate; of P5 only what Unicode calls punctuation or symbol is one."""
+    if found is None:
+        return False
+    mark = found["mark"]
+    return mark is None or category(mark)[0] in "PS"

@@ -1,0 +1,178 @@
+"""Counting with tiktoken and the two vocabularies that come with this package.
+
+It opens no socket, reads no environment variable and registers nothing with tiktoken, so it can
+neither be disturbed by other users of tiktoken in the same process nor disturb them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import resources
+from threading import Lock
+from typing import Literal, Protocol, runtime_checkable
+
+from attrs import field, frozen
+
+from promptsections.errors import DefinitionError
+from promptsections.tokens.boundaries import BLANKS
+
+# The splitting rules of the two encodings, as tiktoken publishes them in openai_public.py.
+CL100K_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_ENDING = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K_PATTERN = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_ENDING}"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_ENDING}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+_BUNDLED = {"o200k_base": (199_998, O200K_PATTERN), "cl100k_base": (100_256, CL100K_PATTERN)}
+"""Name → number of tokens in the file, splitting rule."""
+
+_HUGE = 500_000
+"""Characters from which on a text is searched for runs that tiktoken cannot split."""
+_LONG_BLANKS = re.compile(f"(?<!{BLANKS}){BLANKS}{{200001,}}+")
+
+
+@runtime_checkable
+class OrdinaryEncoding(Protocol):
+    """The part of `tiktoken.Encoding` that counting needs."""
+
+    @property
+    def name(self) -> str:
+        """The name of the encoding."""
+        ...
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Encode `text`, reading nothing in it as a special token."""
+        ...
+
+
+_loaded: dict[str, OrdinaryEncoding] = {}
+_loading = Lock()
+
+
+def _check_encoding(_: object, __: object, value: object) -> None:
+    if isinstance(value, OrdinaryEncoding) or (isinstance(value, str) and value in _BUNDLED):
+        return
+    near = get_close_matches(str(value), _BUNDLED, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise DefinitionError(
+        f"unknown encoding {value!r}.{hint} The bundled ones are "
+        f"{' and '.join(map(repr, _BUNDLED))}; for another, pass a tiktoken.Encoding"
+    )
+
+
+@frozen
+class TiktokenTokenizer:
+    """Counts exactly as tiktoken's `encode_ordinary`, without a network.
+
+    All text is ordinary text: `<|endoftext|>` is seven tokens. Lone surrogates count as U+FFFD, a
+    split pair as its character. The vocabulary (about 90 MB in memory for o200k_base) is loaded by
+    the first count, once per process; one that the process already holds is used instead.
+    """
+
+    encoding: str | OrdinaryEncoding = field(default="o200k_base", validator=_check_encoding)
+    """`o200k_base`, `cl100k_base`, or a `tiktoken.Encoding` of your own."""
+
+    @property
+    def name(self) -> str:
+        """The name of the encoding."""
+        return self.encoding if isinstance(self.encoding, str) else self.encoding.name
+
+    @property
+    def exact(self) -> bool:
+        """Always true: these are the vocabularies that the models use."""
+        return True
+
+    @property
+    def joints(self) -> Literal["strong", "none"]:
+        """`strong` for the splitting rules that the proof in `boundaries` covers."""
+        if isinstance(self.encoding, str) or _pattern_of(self.encoding) is not None:
+            return "strong"
+        return "none"
+
+    def count(self, text: str, /) -> int:
+        """Count the tokens of `text` as ordinary text."""
+        encoding = self._encoding()
+        if len(text) > _HUGE:
+            return _count_huge(encoding, text)
+        return len(encoding.encode_ordinary(text))
+
+    def encode(self, text: str, /) -> Sequence[int]:
+        """Encode `text` as ordinary text."""
+        return self._encoding().encode_ordinary(text)
+
+    def _encoding(self) -> OrdinaryEncoding:
+        if not isinstance(self.encoding, str):
+            return self.encoding
+        return _loaded.get(self.encoding) or _load(self.encoding)
+
+
+def _load(name: str) -> OrdinaryEncoding:
+    """Load a bundled encoding, once per process, or take the one that the host has loaded."""
+    import tiktoken
+    from tiktoken.registry import ENCODINGS
+
+    with _loading:
+        if name not in _loaded:
+            size, pattern = _BUNDLED[name]
+            _loaded[name] = ENCODINGS.get(name) or tiktoken.Encoding(
+                name,
+                pat_str=pattern,
+                mergeable_ranks=read_ranks(name, size),
+                special_tokens={},  # text is never read as special tokens, so it needs none
+            )
+        return _loaded[name]
+
+
+def read_ranks(name: str, size: int) -> dict[bytes, int]:
+    """Read the ranks of a bundled encoding of `size` tokens.
+
+    The file holds one byte per token with its length, by rank, then the bytes of all tokens.
+    """
+    data = resources.files("promptsections.tokens").joinpath("data", f"{name}.bin").read_bytes()
+    ranks: dict[bytes, int] = {}
+    position = size
+    for rank, length in enumerate(data[:size]):
+        ranks[data[position : position + length]] = rank
+        position += length
+    return ranks
+
+
+def _pattern_of(encoding: OrdinaryEncoding) -> str | None:
+    """The splitting rule of `encoding` if it is one of the two that are proven."""
+    pattern = getattr(encoding, "_pat_str", None)
+    return pattern if pattern in (CL100K_PATTERN, O200K_PATTERN) else None
+
+
+def _count_huge(encoding: OrdinaryEncoding, text: str) -> int:
+    """Count a text that may hold a run of blanks too long for tiktoken's splitter.
+
+    tiktoken panics on about a million blanks, because `\\s+(?!\\S)` backtracks. What that rule does
+    with such a run is known: it takes all of it at the end of the text, all but the last blank
+    before anything else. So the run is cut there and its bytes are merged without the splitter. A
+    run before a line break, and in cl100k one at the end, is taken by another rule that does not
+    backtrack.
+    """
+    pattern = _pattern_of(encoding)
+    merge = getattr(encoding, "_encode_single_piece", None)
+    if pattern is None or merge is None:
+        return len(encoding.encode_ordinary(text))
+    total = start = 0
+    for run in _LONG_BLANKS.finditer(text):
+        at_end = run.end() == len(text)
+        if text[run.end() : run.end() + 1] in ("\r", "\n") or (
+            at_end and pattern == CL100K_PATTERN
+        ):
+            continue
+        end = run.end() if at_end else run.end() - 1
+        total += len(encoding.encode_ordinary(text[start : run.start()]))
+        total += len(merge(text[run.start() : end]))
+        start = end
+    return total + len(encoding.encode_ordinary(text[start:]))
