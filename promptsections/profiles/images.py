@@ -134,10 +134,8 @@ def _patch_tokens(rule: PatchImages, image: ImagePart) -> int:
             limit = rule.low or rule.high
         case "high":
             limit = rule.high
-        case "auto" | "original" | None:
-            limit = rule.original or rule.high
         case _:
-            assert_never(image.detail)
+            limit = rule.original or rule.high
     size = image_size(image)
     patches = limit.patches if size is None else _patches(limit, *size)
     return _ceil(patches * rule.percent, 100)
@@ -174,8 +172,9 @@ HEADER_CHARACTERS = 131_072
 
 def image_size(image: ImagePart) -> tuple[int, int] | None:
     """Return width and height in pixels: as declared, else as a `data:` URL shows; else `None`."""
-    if image.width and image.height and image.width > 0 and image.height > 0:
-        return image.width, image.height
+    width, height = image.width, image.height
+    if isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0:
+        return width, height
     size = _size_in_header(_first_bytes(image.url))
     return size if size is not None and min(size) > 0 else None
 

@@ -5,7 +5,7 @@ It knows no table of models, no sections and no provider's payload; it does no I
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
 from typing import Literal, assert_never
@@ -45,8 +45,8 @@ def _with_cache(tokenizer: Tokenizer) -> Tokenizer:
     return tokenizer if isinstance(tokenizer, CachedTokenizer) else CachedTokenizer(tokenizer)
 
 
-def _identity(tokenizer: Tokenizer) -> Hashable:
-    """Return what tells tokenizers apart: two functions may well have the same name."""
+def _identity(tokenizer: Tokenizer) -> object:
+    """Return what tells tokenizers apart: two functions may well share a name."""
     inner = tokenizer.tokenizer if isinstance(tokenizer, CachedTokenizer) else tokenizer
     if isinstance(inner, TiktokenTokenizer) and isinstance(inner.encoding, str):
         return inner.encoding
