@@ -5,9 +5,8 @@ It knows no table of models, no sections and no provider's payload; it does no I
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from threading import Lock
 from typing import Literal, assert_never
 
 from attrs import field, fields, frozen
@@ -24,39 +23,33 @@ from promptsections.profiles.images import (
 )
 from promptsections.profiles.media import NO_MEDIA, MediaRule, audio_tokens, file_tokens
 from promptsections.profiles.tools import ToolRule, call_tokens, json_text, tool_tokens
-from promptsections.tokens import CachedTokenizer, TiktokenTokenizer, Tokenizer, as_tokenizer
+from promptsections.tokens import (
+    CachedTokenizer,
+    TiktokenTokenizer,
+    Tokenizer,
+    as_tokenizer,
+    cached,
+)
 
 Form = Literal["messages", "text"]
 
-_bundled: dict[str, Tokenizer] = {}
-_bundled_lock = Lock()
+
+Counting = str | Tokenizer | Callable[[str], int]
+"""The name of a bundled encoding, a tokenizer, or a function from text to a number of tokens."""
 
 
-def bundled_tokenizer(encoding: str) -> Tokenizer:
-    """Return the one tokenizer with a bounded cache that all profiles of an encoding share."""
-    with _bundled_lock:
-        tokenizer = _bundled.get(encoding)
-        if tokenizer is None:
-            tokenizer = _bundled[encoding] = CachedTokenizer(TiktokenTokenizer(encoding))
-        return tokenizer
+def _encoding(value: Counting) -> str | Tokenizer:
+    tokenizer = as_tokenizer(value)  # of a name too, so that an unknown one is an error here
+    return value if isinstance(value, str) else tokenizer
 
 
-def _with_cache(tokenizer: Tokenizer) -> Tokenizer:
-    return tokenizer if isinstance(tokenizer, CachedTokenizer) else CachedTokenizer(tokenizer)
-
-
-def _identity(tokenizer: Tokenizer) -> object:
-    """Return what tells tokenizers apart: two functions may well share a name."""
-    inner = tokenizer.tokenizer if isinstance(tokenizer, CachedTokenizer) else tokenizer
+def _identity(encoding: str | Tokenizer) -> object:
+    """Return what tells ways of counting apart: two functions may well share a name."""
+    inner = encoding.tokenizer if isinstance(encoding, CachedTokenizer) else encoding
     if isinstance(inner, TiktokenTokenizer) and isinstance(inner.encoding, str):
         return inner.encoding
     # A bound method is told apart by the object that it belongs to, even an unhashable one.
-    return inner if type(inner).__hash__ is not None else inner.count
-
-
-def _encoding(value: object) -> str | Tokenizer:
-    tokenizer = as_tokenizer(value)  # of a name too, so that an unknown one is an error here
-    return value if isinstance(value, str) else tokenizer
+    return inner if isinstance(inner, Hashable) else inner.count
 
 
 @frozen(kw_only=True)
@@ -68,7 +61,7 @@ class ModelProfile:
     """
 
     name: str
-    encoding: str | Tokenizer = field(converter=_encoding)
+    encoding: str | Tokenizer = field(converter=_encoding, eq=_identity)
     """The name of a bundled encoding, or a tokenizer."""
     context_window: int | None = None
     """Tokens of input and output together; `None` if there is no limit known."""
@@ -107,20 +100,14 @@ class ModelProfile:
             self.media, self.tools, self.provider,
         )  # fmt: skip
         object.__setattr__(self, "key", repr(numbers))
-        encoding = self.encoding
-        tokenizer = (
-            bundled_tokenizer(encoding) if isinstance(encoding, str) else _with_cache(encoding)
-        )
-        object.__setattr__(self, "_tokenizer", tokenizer)
+        object.__setattr__(self, "_tokenizer", cached(as_tokenizer(self.encoding)))
 
     def __reduce__(self) -> tuple[Callable[[], ModelProfile], tuple[()]]:
         given = {a.name: getattr(self, a.name) for a in fields(ModelProfile) if a.init}
         return partial(ModelProfile, **given), ()
 
     @classmethod
-    def plain(
-        cls, tokenizer: str | Tokenizer | Callable[[str], int], *, form: Form = "messages"
-    ) -> ModelProfile:
+    def plain(cls, tokenizer: Counting, *, form: Form = "messages") -> ModelProfile:
         """Charge the tokens of text, of names and arguments of calls, and nothing else.
 
         Images cost nothing, audio and files what they declare; `estimates` says so. There is no
@@ -142,7 +129,10 @@ class ModelProfile:
         )
 
     def tokenizer(self) -> Tokenizer:
-        """Return the tokenizer with a bounded cache; a bundled one is loaded on its first count."""
+        """Return the tokenizer with a bounded cache; profiles of a bundled encoding share one.
+
+        The vocabulary of a bundled encoding is loaded on the first count.
+        """
         return self._tokenizer
 
     # --- what things cost -----------------------------------------------------------------------
@@ -222,8 +212,9 @@ class ModelProfile:
             found.append(f"tokenizer {tokenizer.name}")
         if self.overhead_is_estimate:
             found.append(f"message overhead of {self.name}")
-        if tools and self.tools is not None:
-            found.append(f"tool definitions of {_of(len(tools), 'tool')}")
+        if tools:
+            free = "" if self.tools else " that nothing is charged for"
+            found.append(f"tool definitions of {_of(len(tools), 'tool')}{free}")
         calls = sum(len(message.tool_calls) for message in messages)
         if calls and self.tools is not None:
             found.append(f"framing of {_of(calls, 'tool call')}")
