@@ -1,0 +1,363 @@
+"""Chat Completions requests, judged by the types of OpenAI's own package."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+from conversations import conversations, tools
+from hypothesis import given
+from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
+from pydantic import ValidationError
+from strict import validate
+
+from promptsections.errors import DefinitionError, ProviderError, UnsupportedContentError
+from promptsections.messages import (
+    AudioPart,
+    FilePart,
+    ImagePart,
+    Message,
+    TextPart,
+    Tool,
+    ToolCall,
+)
+from promptsections.providers.openai_chat import to_request
+from promptsections.providers.pairing import check_order
+
+CASES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("openai_chat_cases.jsonl").read_text("utf-8").splitlines()
+]
+CALL = ToolCall("c1", "add", '{"a":1}')
+ASK = Message("assistant", tool_calls=[CALL])
+RESULT = Message("tool", "2", tool_call_id="c1")
+
+
+def sent(*messages: Message) -> list[Any]:
+    return list(to_request(messages)["messages"])
+
+
+# --- by the SDK's types -------------------------------------------------------------------------
+
+
+@given(conversations, tools)
+def test_every_request_has_the_sdk_s_shape(messages: list[Message], offered: list[Tool]) -> None:
+    """What is sent holds documented keys and values of documented types only."""
+    request = to_request(messages, tools=offered)
+
+    validate(list[ChatCompletionMessageParam], request["messages"])
+    validate(list[ChatCompletionToolUnionParam], request.get("tools", []))
+    assert request.keys() <= {"messages", "tools"}
+    json.dumps(request, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"role": "user", "content": "a", "tokens": 1},
+        {"role": "user", "content": [{"type": "text", "text": "a", "id": 1}]},
+        {"role": "user", "content": [{"type": "txt", "text": "a"}]},
+        {"role": "user"},
+        {"role": "critic", "content": "a"},
+        {"role": "system", "content": [{"type": "image_url", "image_url": {"url": "u"}}]},
+        {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {}}]},
+        {"role": "tool", "content": "a", "tool_call_id": None},
+        {"role": "tool", "content": "a", "tool_call_id": "c", "name": "f"},
+    ],
+)
+def test_the_judge_refuses_what_is_wrong(wrong: Any) -> None:
+    with pytest.raises(ValidationError):
+        validate(list[ChatCompletionMessageParam], [wrong])
+
+
+@given(conversations, tools)
+def test_nothing_is_shared_and_nothing_is_changed(
+    messages: list[Message], offered: list[Tool]
+) -> None:
+    """A request can be changed at will: messages, tools and the next request stay as they were."""
+    before = copy.deepcopy((messages, offered))
+    first = to_request(messages, tools=offered)
+    text = json.dumps(first)
+    for message in first["messages"]:
+        message["content"] = "changed"
+    for tool in first.get("tools", []):
+        tool["function"]["parameters"].clear()
+
+    assert (messages, offered) == before
+    assert json.dumps(to_request(messages, tools=offered)) == text
+
+
+@given(conversations)
+def test_every_text_is_sent_once_in_order(messages: list[Message]) -> None:
+    """Texts leave as they came, none added and none lost."""
+    texts = [
+        part.text if isinstance(part, TextPart) else part
+        for message in messages
+        for part in (
+            (message.content,) if isinstance(message.content, str) else message.content or ()
+        )
+        if isinstance(part, TextPart | str)
+    ]
+    found = [
+        part if isinstance(part, str) else part["text"]
+        for message in to_request(messages)["messages"]
+        for part in (
+            message["content"]
+            if isinstance(message["content"], list)
+            else [message["content"] or ""]
+        )
+        if isinstance(part, str) or part["type"] == "text"
+    ]
+
+    assert "".join(found) == "".join(texts)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_reports_from_the_field_hold(case: dict[str, Any]) -> None:
+    before = copy.deepcopy(case["messages"])
+    if "raises" in case:
+        with pytest.raises(DefinitionError, match=case["raises"]):
+            to_request(case["messages"])
+        return
+
+    request = to_request(case["messages"])
+
+    assert request == {"messages": case["sent"]}
+    assert json.dumps(request["messages"]) == json.dumps(case["sent"])
+    assert case["messages"] == before
+
+
+# --- what is sent -------------------------------------------------------------------------------
+
+
+def test_parts_are_written_as_documented() -> None:
+    message = Message(
+        "user",
+        [
+            TextPart("look"),
+            ImagePart("https://x/y.png", detail="low", width=3),
+            ImagePart("data:image/png;base64,QUJD"),
+            AudioPart("QUJD", format="mp3", tokens=3),
+            FilePart(file_id="file-1"),
+            FilePart(data="QUJD", filename="a.pdf", media_type="application/pdf"),
+        ],
+        name="Ann",
+    )
+
+    assert sent(message) == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "look"},
+                {"type": "image_url", "image_url": {"url": "https://x/y.png", "detail": "low"}},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}},
+                {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "mp3"}},
+                {"type": "file", "file": {"file_id": "file-1"}},
+                {"type": "file", "file": {"file_data": "QUJD", "filename": "a.pdf"}},
+            ],
+            "name": "Ann",
+        }
+    ]
+
+
+def test_an_assistant_that_only_calls_has_no_content() -> None:
+    assert sent(ASK, RESULT)[0]["content"] is None
+    assert sent(Message("assistant", "Wait.", tool_calls=[CALL]), RESULT)[0]["content"] == "Wait."
+
+
+@pytest.mark.parametrize("role", ["system", "developer", "user", "assistant"])
+@pytest.mark.parametrize("content", [None, "", []])
+def test_nothing_to_say_is_an_empty_text(role: Any, content: Any) -> None:
+    assert sent(Message(role, content)) == [{"role": role, "content": ""}]
+
+
+def test_a_result_has_no_name() -> None:
+    assert sent(ASK, Message("tool", "2", tool_call_id="c1", name="add"))[1] == {
+        "role": "tool",
+        "content": "2",
+        "tool_call_id": "c1",
+    }
+
+
+def test_what_came_from_openai_goes_back_and_nothing_else() -> None:
+    message = Message(
+        "assistant",
+        "a",
+        provider_data={"openai": {"refusal": "No.", "audio": {"id": "é"}}, "gemini": {"x": 1}},
+        extra={"tenant": "t"},
+    )
+
+    assert sent(message) == [
+        {"role": "assistant", "content": "a", "refusal": "No.", "audio": {"id": "é"}}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"content": "b"}, "holds 'content'"),
+        ({"refusal": object()}, "is no JSON"),
+        (["refusal"], "must map keys"),
+    ],
+)
+def test_provider_data_that_cannot_go_back_is_an_error(data: Any, said: str) -> None:
+    with pytest.raises(ProviderError, match=f"message 1: provider_data\\['openai'\\] {said}"):
+        sent(Message("user", "q"), Message("assistant", "a", provider_data={"openai": data}))
+
+
+def test_model_and_tools_are_sent_when_given() -> None:
+    tool = Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}})
+    request = to_request([Message("user", "q")], model="gpt-4o", tools=[tool, Tool("now")])
+
+    assert list(request) == ["messages", "model", "tools"]
+    assert request["model"] == "gpt-4o"
+    assert json.dumps(request["tools"]) == json.dumps(
+        [
+            {
+                "type": "function",
+                "function": {
+                    "name": "add",
+                    "description": "Adds.",
+                    "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}},
+                },
+            },
+            {
+                "type": "function",
+                "function": {"name": "now", "parameters": {"type": "object", "properties": {}}},
+            },
+        ]
+    )
+
+
+@frozen
+class Prompt:
+    """What a request needs of a rendered prompt."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+
+
+def test_a_rendered_prompt_brings_its_tools() -> None:
+    rendered = Prompt((Message("user", "q"),), (Tool("now"),))
+
+    assert to_request(rendered) == to_request(rendered.messages, tools=rendered.tools)
+    assert to_request(rendered, tools=[Tool("now")]) == to_request(rendered)
+
+
+def test_a_rendered_prompt_takes_no_tools_that_were_not_counted() -> None:
+    with pytest.raises(DefinitionError, match="counted with its own tools"):
+        to_request(Prompt((Message("user", "q"),)), tools=[Tool("now")])
+
+
+def test_the_bytes_are_the_same_in_every_process() -> None:
+    program = """
+import json
+from promptsections.messages import Message, Tool
+from promptsections.providers.openai_chat import to_request
+messages = [Message("assistant", "a", provider_data={"openai": {"refusal": "r", "audio": None}})]
+properties = {name: {"type": "string"} for name in ("b", "a", "d", "c")}
+tool = Tool("t", "d", {"type": "object", "properties": properties, "required": ["b"]})
+print(json.dumps(to_request(messages, model="m", tools=[tool])))
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+
+    assert len(outputs) == 1
+
+
+# --- what the API would refuse ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ["system", "developer", "assistant"])
+@pytest.mark.parametrize(
+    "part", [ImagePart("https://x/y.png"), AudioPart("aa"), FilePart(file_id="f")]
+)
+def test_only_users_show_things(role: Any, part: Any) -> None:
+    with pytest.raises(UnsupportedContentError, match=f"message 1: a {role} message"):
+        sent(Message("user", "q"), Message(role, [TextPart("a"), part]))
+
+
+def test_a_result_shows_nothing_either() -> None:
+    with pytest.raises(UnsupportedContentError, match="message 1: a tool message"):
+        sent(ASK, Message("tool", [ImagePart("https://x/y.png")], tool_call_id="c1"))
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (AudioPart("aa", format="flac"), "'flac' is no format of audio here: use 'wav' or 'mp3'"),
+        (ImagePart("u", detail="ultra"), "'ultra' is no detail of an image"),  # type: ignore[arg-type]
+        (FilePart(filename="a.pdf"), "a file needs a file_id or data"),
+    ],
+)
+def test_a_part_without_a_place_in_the_format_is_an_error(part: Any, said: str) -> None:
+    with pytest.raises(UnsupportedContentError, match=f"message 0: {said}"):
+        sent(Message("user", [part]))
+
+
+@pytest.mark.parametrize("name", ["has space", "dotted.name", "é", "x" * 65])
+def test_a_tool_name_that_openai_refuses_is_an_error(name: str) -> None:
+    with pytest.raises(ProviderError, match="OpenAI allows up to 64"):
+        to_request([Message("user", "q")], tools=[Tool(name)])
+
+
+USER = Message("user", "q")
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ([USER, RESULT], "message 1: the tool result answers 'c1'"),
+        ([USER, ASK, RESULT, RESULT], "message 3: the tool result answers 'c1'"),
+        ([USER, ASK, RESULT, USER, RESULT], "message 4: the tool result answers 'c1'"),
+        ([USER, ASK], "message 1: its tool calls 'c1' have no results"),
+        ([USER, ASK, USER, RESULT], "message 1: its tool calls 'c1' have no results"),
+        ([ASK, ASK, RESULT], "message 0: its tool calls 'c1' have no results"),
+        ([ASK, Message("tool", "2")], "message 1: a tool result has no tool_call_id"),
+        (
+            [ASK, Message("tool", "2", tool_call_id="c1", tool_calls=[CALL])],
+            "message 1: a tool result cannot ask",
+        ),
+        ([Message("assistant", tool_calls=[CALL, CALL])], "message 0: two of its tool calls"),
+        (
+            [Message("assistant", tool_calls=[ToolCall("", "f")])],
+            "message 0: a tool call has no id",
+        ),
+        ([Message("user", "q", tool_calls=[CALL])], "message 0: only an assistant message"),
+        ([Message("user", "q", tool_call_id="c1")], "message 0: only a tool message"),
+    ],
+)
+def test_an_order_that_the_api_refuses_is_an_error(messages: list[Message], said: str) -> None:
+    with pytest.raises(ProviderError, match=said):
+        to_request(messages)
+
+
+def test_calls_may_be_answered_in_any_order_and_ids_be_used_again() -> None:
+    two = Message("assistant", tool_calls=[CALL, ToolCall("c2", "add")])
+    other = Message("tool", "3", tool_call_id="c2")
+
+    check_order([USER, two, other, RESULT, ASK, RESULT, USER])
+
+
+@given(conversations)
+def test_no_message_can_be_taken_out_of_a_step(messages: list[Message]) -> None:
+    """Leaving out a call, or one of its results, is always noticed."""
+    for index, message in enumerate(messages):
+        if message.tool_calls or message.role == "tool":
+            with pytest.raises(ProviderError):
+                check_order(messages[:index] + messages[index + 1 :])
