@@ -1,0 +1,23 @@
+"""Blocks: content that measures itself and fits itself to a number of tokens."""
+
+from __future__ import annotations
+
+from promptsections.blocks.block import Block, Fitted, ReportingBlock
+from promptsections.blocks.history import HistoryBlock
+from promptsections.blocks.items import Chunk, ItemsBlock
+from promptsections.blocks.messages import MessagesBlock
+from promptsections.blocks.reading import NewestFirst, history_block
+from promptsections.blocks.text import TextBlock
+
+__all__ = [
+    "Block",
+    "Chunk",
+    "Fitted",
+    "HistoryBlock",
+    "ItemsBlock",
+    "MessagesBlock",
+    "NewestFirst",
+    "ReportingBlock",
+    "TextBlock",
+    "history_block",
+]

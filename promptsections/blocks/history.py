@@ -1,0 +1,235 @@
+"""A conversation that keeps its newest exchanges, whole and without a hole.
+
+It reads from the newest message on, and no further than what fits plus one exchange. It does no
+I/O; `reading` brings it what a store hands out piece by piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, count, islice
+from typing import Literal
+
+from attrs import field, frozen, validators
+
+from promptsections.blocks.block import Fitted
+from promptsections.blocks.growth import adds_up, grow
+from promptsections.blocks.transcript import Transcript, Transform, as_history
+from promptsections.blocks.turns import Exchange
+from promptsections.counting import Counter, Extent
+from promptsections.measurement import Measurement
+from promptsections.messages import Message, MessageLike
+from promptsections.notes import Note
+
+StartOn = Literal["user", "any"]
+
+
+@frozen
+class HistoryBlock:
+    """Whole exchanges of a conversation, newest first until one does not fit.
+
+    The exchange that is under way (the history ends with a user turn or with tool results) may
+    lose its oldest steps, never its user turn. System messages that the history begins with are
+    always kept. The floor is these, and the newest exchange or, under way, its user turn.
+    """
+
+    messages: Sequence[MessageLike] = field(converter=as_history)
+    """Oldest first; they are read, and converted, from the end and only as far as needed."""
+    start_on: StartOn = field(
+        default="user", kw_only=True, validator=validators.in_(("user", "any"))
+    )
+    """`any` keeps what stands before the first user turn, too."""
+    keep_system: bool = field(default=True, kw_only=True)
+    """False leaves out the system and developer messages of the history."""
+    max_messages: int | None = field(
+        default=None, kw_only=True, validator=validators.optional(validators.ge(1))
+    )
+    """The most messages to keep, beside the system messages that the history begins with."""
+    transform: Transform | None = field(default=None, kw_only=True)
+    """Applied to each message that is read; the result is what is kept and counted."""
+    unread: bool = field(default=False, kw_only=True)
+    """Whether there are older messages that were not read."""
+    already_omitted: int = field(default=0, kw_only=True)
+    """How many messages were read and left out before these."""
+    _transcript: Transcript = field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        transcript = Transcript(
+            self.messages,
+            complete=not self.unread,
+            keep_system=self.keep_system,
+            transform=self.transform,
+        )
+        object.__setattr__(self, "_transcript", transcript)
+
+    @property
+    def must_send(self) -> bool:
+        """Whether the model is to answer what stands at the end, so that it has to be sent."""
+        newest = next(self._exchanges(), None)
+        return newest is not None and newest.under_way
+
+    def measure(self, counter: Counter, at_most: int, /) -> Measurement:
+        """Add up exchanges from the newest on until they are more than `at_most` tokens."""
+        ladder = self._ladder(counter)
+        beyond = at_most + 1
+        if not ladder.reach(1):
+            return Measurement(0, 0)
+        floor = min(ladder.cost(1), beyond)
+        grown = grow(ladder, at_most, densely=adds_up(counter))
+        known = grown.whole and (ladder.limited or not self.unread)
+        return Measurement(floor, grown.peak if known else beyond)
+
+    def fit(self, counter: Counter, tokens: int, /) -> Sequence[Message]:
+        """Return the newest exchanges that cost at most so many tokens."""
+        return self.place(counter, tokens).messages
+
+    def place(self, counter: Counter, tokens: int, /) -> Fitted:
+        """Do what `fit` does, and say how many messages were left out and what was repaired."""
+        ladder = self._ladder(counter)
+        grown = grow(ladder, tokens, densely=adds_up(counter))
+        messages = ladder.messages(grown.units)
+        notes = [*self._transcript.notes]
+        if grown.whole and not ladder.limited:
+            notes += self._leading_notes()
+        return Fitted(
+            messages,
+            omitted=len(self.messages) - len(messages) + self.already_omitted,
+            omitted_is_exact=not self.unread,
+            notes=(*notes, *ladder.notes(grown.units)),
+        )
+
+    def _ladder(self, counter: Counter) -> _Ladder:
+        return _Ladder(self._transcript.leading, self._exchanges(), counter, self.max_messages)
+
+    def _exchanges(self) -> Iterator[Exchange]:
+        """Yield what may be sent, newest first."""
+        return filter(self._is_sendable, self._transcript.exchanges())
+
+    def _is_sendable(self, exchange: Exchange) -> bool:
+        return bool(exchange.messages) and (exchange.user is not None or self.start_on == "any")
+
+    def _leading_notes(self) -> Iterator[Note]:
+        """Say what was left out before the first user turn."""
+        for exchange in self._transcript.exchanges():
+            if not self._is_sendable(exchange):
+                yield from exchange.notes
+                if exchange.messages:
+                    detail = (
+                        f"messages before the first user turn were left out: "
+                        f'{len(exchange.messages)} (start_on="any" keeps them)'
+                    )
+                    yield Note("leading_turn", "", detail)
+
+
+@frozen
+class _Rung:
+    """What is sent next, if there is room for more."""
+
+    messages: tuple[Message, ...]
+    exchange: Exchange
+    """The exchange that they are a part of, or all of."""
+    behind: bool = False
+    """Whether they stand right behind the first rung, a user turn; others stand before all."""
+
+
+class _Ladder:
+    """A history that grows rung by rung, from its newest end."""
+
+    def __init__(
+        self,
+        leading: tuple[Message, ...],
+        exchanges: Iterator[Exchange],
+        counter: Counter,
+        max_messages: int | None,
+    ) -> None:
+        self.limited = False
+        """Whether `max_messages` keeps back what is older."""
+        self._leading = leading
+        self._counter = counter
+        self._max_messages = max_messages
+        self._next = self._climb(exchanges)
+        self._rungs: list[_Rung] = []
+        # Sizes of the parts of the first `_counted` rungs, in the order in which they stand.
+        self._counted = 0
+        self._system = counter.extent(leading)
+        self._before = self._first = self._behind = Extent(0)
+
+    def reach(self, units: int, /) -> int:
+        """Read as many rungs; return how many of them there are."""
+        missing = units - len(self._rungs)
+        if missing > 0:
+            self._rungs += islice(self._next, missing)
+        return min(units, len(self._rungs))
+
+    def cost(self, units: int, /) -> int:
+        """Return what the first rungs cost; not fewer than were asked for before, if it adds up."""
+        counter = self._counter
+        if not adds_up(counter):
+            return counter.cost(self.messages(units))
+        for rung in self._rungs[self._counted : units]:
+            extent = counter.extent(rung.messages)
+            if not self._counted:
+                self._first = extent
+            elif rung.behind:
+                self._behind = counter.joined(extent, self._behind)
+            else:
+                self._before = counter.joined(extent, self._before)
+            self._counted += 1
+        front = counter.joined(self._system, self._before)
+        return counter.total(counter.joined(front, counter.joined(self._first, self._behind)))
+
+    def messages(self, units: int) -> tuple[Message, ...]:
+        """Return the messages of the first rungs, oldest first."""
+        if not units:
+            return ()
+        first, *later = self._rungs[:units]
+        before = [rung.messages for rung in reversed(later) if not rung.behind]
+        behind = [rung.messages for rung in reversed(later) if rung.behind]
+        return tuple(chain(self._leading, *before, first.messages, *behind))
+
+    def notes(self, units: int) -> Iterator[Note]:
+        """Say what was repaired in what the first rungs send, and what of it is missing."""
+        sent = self._rungs[:units]
+        taken: list[Exchange] = []
+        for rung in sent:
+            if not taken or rung.exchange is not taken[-1]:
+                taken.append(rung.exchange)
+        for exchange in reversed(taken):
+            yield from exchange.notes
+        if taken:
+            newest = taken[0]
+            there = sum(len(rung.messages) for rung in sent if rung.exchange is newest)
+            missing = len(newest.messages) - there
+            if missing:
+                yield Note(
+                    "steps_left_out",
+                    "",
+                    f"the oldest steps of the exchange under way were left out: {missing} messages",
+                )
+        if self.limited and not any(rung.messages for rung in sent):
+            detail = f"the newest exchange has more than max_messages={self._max_messages}"
+            yield Note("max_messages", "", detail)
+
+    def _climb(self, exchanges: Iterator[Exchange]) -> Iterator[_Rung]:
+        sent = 0
+        climbed = False
+        for rung in chain.from_iterable(map(_rungs, exchanges, count())):
+            sent += len(rung.messages)
+            if self._max_messages is not None and sent > self._max_messages:
+                self.limited = True
+                break
+            yield rung
+            climbed = True
+        if self._leading and not climbed:
+            yield _Rung((), Exchange(None))
+
+
+def _rungs(exchange: Exchange, age: int) -> Iterator[_Rung]:
+    """Part the exchange under way into its user turn and its steps; others are kept as a whole."""
+    if age or not exchange.under_way:
+        yield _Rung(exchange.messages, exchange)
+        return
+    if exchange.user is not None:
+        yield _Rung((exchange.user,), exchange)
+    for step in reversed(exchange.steps):
+        yield _Rung(step.messages, exchange, behind=exchange.user is not None)

@@ -1,0 +1,153 @@
+"""Ranked pieces of text, joined in one message: the first ones, as many as fit.
+
+It knows no data sources and does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import evolve, field, frozen
+
+from promptsections.blocks.block import Fitted
+from promptsections.blocks.growth import Grown, grow
+from promptsections.blocks.placing import Place
+from promptsections.blocks.text import TextBlock
+from promptsections.counting import Counter
+from promptsections.measurement import Measurement
+from promptsections.messages import Message
+from promptsections.tokens import EMPTY, Segment, Truncate, join, joints_of
+from promptsections.unicode import well_formed
+
+
+@frozen
+class Chunk:
+    """One piece of text that a data source has found."""
+
+    text: str = field(converter=well_formed)
+    score: float | None = field(default=None, kw_only=True)
+    """How well it matches, as the source says; the order of chunks is their rank."""
+    id: str | None = field(default=None, kw_only=True)
+    """Names the chunk in the layout, for citations."""
+    source: str | None = field(default=None, kw_only=True)
+    """Where it comes from; names the chunk if there is no `id`."""
+
+
+def _chunks(values: Iterable[Chunk | str]) -> tuple[Chunk, ...]:
+    return tuple(value if isinstance(value, Chunk) else Chunk(value) for value in values)
+
+
+@frozen
+class ItemsBlock:
+    """Chunks in the order of their rank, whole, until one does not fit; empty ones are passed over.
+
+    The floor is the first chunk. That one may be cut, if `cut` says how, where it is the only one
+    or by itself more than `limit`.
+    """
+
+    chunks: tuple[Chunk, ...] = field(converter=_chunks)
+    """Best first."""
+    message: Message = field(factory=lambda: Message("system"))
+    """Role, name and ids of what is sent; its content is replaced."""
+    separator: str = field(default="\n\n", kw_only=True, converter=well_formed)
+    """Stands between two chunks."""
+    cut: Truncate | None = field(default=None, kw_only=True)
+    """How the first chunk gives way."""
+    limit: int | None = field(default=None, kw_only=True)
+    """The most that the block will be given, in tokens, if that is known."""
+    before: str = field(default="", kw_only=True, converter=well_formed)
+    """A heading, or the start of a wrapper."""
+    after: str = field(default="", kw_only=True, converter=well_formed)
+    """The end of a wrapper."""
+    _present: tuple[tuple[int, Chunk], ...] = field(init=False, eq=False, repr=False)
+    """Rank and chunk of those that have a text."""
+
+    def __attrs_post_init__(self) -> None:
+        present = tuple((rank, chunk) for rank, chunk in enumerate(self.chunks) if chunk.text)
+        object.__setattr__(self, "_present", present)
+
+    def measure(self, counter: Counter, at_most: int, /) -> Measurement:
+        """Count the first chunk, and more and more of them until they exceed `at_most` tokens."""
+        if not self._present:
+            return Measurement(0, 0)
+        first = self._first(counter)
+        if len(self._present) == 1:
+            return first.measure(counter, at_most)
+        floor, natural = first.measure(counter, at_most)
+        if natural <= at_most:
+            grown = self._grow(counter, at_most)
+            natural = grown.peak if grown.whole else at_most + 1
+        return Measurement(floor, natural)
+
+    def fit(self, counter: Counter, tokens: int, /) -> Sequence[Message]:
+        """Return one message with as many chunks as cost at most so many tokens."""
+        return self.place(counter, tokens).messages
+
+    def place(self, counter: Counter, tokens: int, /) -> Fitted:
+        """Do what `fit` does, and name the chunks that were sent."""
+        if not self._present:
+            return Fitted(())
+        first = self._first(counter)
+        if first.measure(counter, tokens).natural > tokens:
+            return self._fitted(tuple(first.fit(counter, tokens)), 1)
+        units = self._grow(counter, tokens).units
+        text = self.separator.join(chunk.text for _, chunk in self._present[:units])
+        return self._fitted(self._written(text), units)
+
+    def _first(self, counter: Counter) -> TextBlock:
+        """Make a block of the first chunk alone: cut, whole, or not at all."""
+        whole = TextBlock(
+            self._present[0][1].text, self.message, before=self.before, after=self.after
+        )
+        limit = self.limit
+        alone = len(self._present) == 1
+        too_large = limit is not None and whole.measure(counter, limit).natural > limit
+        return evolve(whole, cut=self.cut, limit=limit) if alone or too_large else whole
+
+    def _grow(self, counter: Counter, at_most: int) -> Grown:
+        texts = [chunk.text for _, chunk in self._present]
+        stack = _Stack(texts, self.separator, Place(counter, self._written))
+        return grow(stack, at_most, densely=stack.adds_up)
+
+    def _fitted(self, messages: tuple[Message, ...], units: int) -> Fitted:
+        sent = self._present[:units]
+        names = tuple(chunk.id or chunk.source or str(rank) for rank, chunk in sent)
+        return Fitted(messages, items=names, omitted=len(self._present) - len(sent))
+
+    def _written(self, text: str) -> tuple[Message, ...]:
+        return (evolve(self.message, content=self.before + text + self.after),)
+
+
+class _Stack:
+    """Texts joined one by one, from the first on."""
+
+    def __init__(self, texts: Sequence[str], separator: str, place: Place) -> None:
+        self._texts = texts
+        self._separator = separator
+        self._place = place
+        tokenizer = place.counter.tokenizer
+        self.adds_up = joints_of(tokenizer) == "strong"
+        """Whether the size of joined texts follows from the sizes of them."""
+        if self.adds_up:
+            before, after, self._framing = place.around()
+            self._before, self._between, self._after = (
+                Segment.of(text, tokenizer) for text in (before, separator, after)
+            )
+        self._joined = EMPTY
+        self._counted = 0
+
+    def reach(self, units: int, /) -> int:
+        """Return how many texts there are, at most `units`."""
+        return min(units, len(self._texts))
+
+    def cost(self, units: int, /) -> int:
+        """Return what the first texts cost; not fewer than were asked for before, if it adds up."""
+        tokenizer = self._place.counter.tokenizer
+        if not self.adds_up:
+            return self._place.cost(self._separator.join(self._texts[:units]))
+        for text in self._texts[self._counted : units]:
+            between = self._between if self._counted else EMPTY
+            segment = Segment.of(text, tokenizer)
+            self._joined = join(tokenizer, self._joined, between, segment)
+            self._counted += 1
+        return self._framing + join(tokenizer, self._before, self._joined, self._after).tokens

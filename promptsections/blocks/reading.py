@@ -1,0 +1,196 @@
+"""Read a conversation history from where it is kept, newest first and no further than what fits.
+
+The only block module that may wait. It knows no event loop: plain iterables need none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from itertools import chain
+from typing import cast
+
+from attrs import field, frozen, validators
+
+from promptsections.blocks.growth import adds_up
+from promptsections.blocks.history import HistoryBlock, StartOn
+from promptsections.blocks.transcript import Transform, as_history, read_message
+from promptsections.blocks.turns import exchange_of, is_system, opens_exchange
+from promptsections.counting import Counter, Extent
+from promptsections.errors import InvalidHistoryError, NeedsEventLoopError
+from promptsections.messages import Message, MessageLike
+
+
+@frozen
+class NewestFirst:
+    """A history that a store hands out from its newest message on."""
+
+    open: Callable[[], Iterable[MessageLike] | AsyncIterable[MessageLike]] = field(
+        validator=validators.is_callable()
+    )
+    """Gives a fresh iterable, or async iterable, of messages each time; it is closed after use."""
+
+
+async def history_block(
+    value: object,
+    *,
+    counter: Counter,
+    available: int,
+    may_wait: bool = True,
+    start_on: StartOn = "user",
+    keep_system: bool = True,
+    max_messages: int | None = None,
+    transform: Transform | None = None,
+) -> HistoryBlock:
+    """Make a block of whatever stands for a history: `None`, a list, or `NewestFirst`.
+
+    Args:
+        value: Messages, oldest first; or what opens them newest first; `None` is an empty history.
+        counter: Counts where the block will stand.
+        available: The most that the block can be given, in tokens; no more is read.
+        may_wait: Whether there is an event loop that async iterables can be read with.
+        start_on: See `HistoryBlock`, as for the others.
+        keep_system: The same.
+        max_messages: The same.
+        transform: Applied to each message that is read.
+
+    Raises:
+        InvalidHistoryError: if it is none of these, or holds what is no message.
+        NeedsEventLoopError: if `open()` gives an async iterable and nothing may wait.
+    """
+    if isinstance(value, NewestFirst):
+        reader = _Reader(counter, available, keep_system, max_messages, transform)
+        complete = await _read(value, reader, may_wait=may_wait)
+        return HistoryBlock(
+            tuple(reversed(reader.messages)),
+            start_on=start_on,
+            keep_system=keep_system,
+            max_messages=max_messages,
+            unread=not complete,
+            already_omitted=reader.omitted,
+        )
+    if isinstance(value, Iterator | AsyncIterable):
+        kind = type(cast("object", value)).__name__
+        raise InvalidHistoryError(
+            f"{kind} can be read only once: pass a list of messages, oldest first, "
+            "or NewestFirst(open) where open() gives a fresh iterable, newest first"
+        )
+    return HistoryBlock(
+        () if value is None else as_history(value),
+        start_on=start_on,
+        keep_system=keep_system,
+        max_messages=max_messages,
+        transform=transform,
+    )
+
+
+async def _read(source: NewestFirst, reader: _Reader, *, may_wait: bool) -> bool:
+    """Read messages until no more is needed; say whether that was all there is."""
+    opened = cast("object", source.open())
+    kind = type(opened).__name__
+    if isinstance(opened, AsyncIterable):
+        if not may_wait:
+            raise NeedsEventLoopError(
+                "the history is read from an async iterable: use arender(), or let open() give a "
+                "plain iterable"
+            )
+        return await _read_async(aiter(cast("AsyncIterable[MessageLike]", opened)), reader)
+    if isinstance(opened, Iterable) and not isinstance(opened, str | bytes | Mapping):
+        return _read_plain(iter(cast("Iterable[MessageLike]", opened)), reader)
+    if isinstance(opened, Coroutine):
+        opened.close()  # or Python warns that it was never awaited
+    raise InvalidHistoryError(
+        "open() of a history must give an iterable or async iterable of messages, newest first, "
+        f"not {kind}"
+    )
+
+
+def _read_plain(iterator: Iterator[MessageLike], reader: _Reader) -> bool:
+    try:
+        return all(reader.take(item) for item in iterator)
+    finally:
+        close = getattr(iterator, "close", None)
+        if callable(close):
+            close()
+
+
+async def _read_async(iterator: AsyncIterator[MessageLike], reader: _Reader) -> bool:
+    try:
+        async for item in iterator:
+            if not reader.take(item):
+                return False
+        return True
+    finally:
+        close = getattr(iterator, "aclose", None)
+        if callable(close):
+            await cast("Awaitable[None]", close())
+
+
+class _Reader:
+    """Collects messages until their exchanges are more than what can be given."""
+
+    def __init__(
+        self,
+        counter: Counter,
+        available: int,
+        keep_system: bool,
+        max_messages: int | None,
+        transform: Transform | None,
+    ) -> None:
+        self.messages: list[Message] = []
+        """What was read, newest first."""
+        self.omitted = 0
+        """How many messages the transform left out."""
+        self._counter = counter
+        self._available = available
+        self._keep_system = keep_system
+        self._max_messages = max_messages
+        self._transform = transform
+        self._pending: list[Message] = []
+        self._exchanges: list[tuple[Message, ...]] = []
+        self._size = Extent(0)
+        self._sent = 0
+        self._next_check = 1
+
+    def take(self, value: MessageLike) -> bool:
+        """Take the next older message; say whether one more may be needed.
+
+        Only after a user turn an exchange is known as a whole, without what cannot be sent.
+        """
+        position = len(self.messages) + self.omitted
+        where = f"message {position} of the history, from the newest"
+        message = read_message(value, where, self._transform)
+        if message is None:
+            self.omitted += 1
+            return True
+        self.messages.append(message)
+        if self._keep_system or not is_system(message):
+            self._pending.append(message)
+        if not opens_exchange(message):
+            return True
+        exchange = exchange_of(self._pending[::-1]).messages
+        self._pending.clear()
+        self._sent += len(exchange)
+        within = self._max_messages is None or self._sent <= self._max_messages
+        return within and self._fits(exchange)
+
+    def _fits(self, exchange: tuple[Message, ...]) -> bool:
+        counter = self._counter
+        self._exchanges.append(exchange)
+        if adds_up(counter):
+            self._size = counter.joined(counter.extent(exchange), self._size)
+            return counter.total(self._size) <= self._available
+        # All is counted anew each time, so it is done less often the more there is.
+        if len(self._exchanges) < self._next_check:
+            return True
+        self._next_check += max(1, self._next_check // 8)
+        whole = list(chain.from_iterable(reversed(self._exchanges)))
+        return counter.cost(whole) <= self._available

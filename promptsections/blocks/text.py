@@ -1,0 +1,68 @@
+"""One text in one message, cut where it may be.
+
+It knows no sections and does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve, field, frozen
+
+from promptsections.blocks.placing import Place, cost_up_to
+from promptsections.counting import Counter
+from promptsections.measurement import Measurement
+from promptsections.messages import Message
+from promptsections.tokens import Truncate
+from promptsections.unicode import well_formed
+
+
+@frozen
+class TextBlock:
+    """A text that is sent in one message, whole or cut.
+
+    Without `cut` it is sent whole or not at all. With it, the floor is the smallest cut that is
+    worth sending, or what `limit` allows of it. What stands before and after it is never cut.
+    """
+
+    text: str = field(converter=well_formed)
+    message: Message = field(factory=lambda: Message("system"))
+    """Role, name and ids of what is sent; its content is replaced."""
+    cut: Truncate | None = field(default=None, kw_only=True)
+    """How the text gives way."""
+    limit: int | None = field(default=None, kw_only=True)
+    """The most that the block will be given, in tokens, if that is known."""
+    before: str = field(default="", kw_only=True, converter=well_formed)
+    """A heading, or the start of a wrapper."""
+    after: str = field(default="", kw_only=True, converter=well_formed)
+    """The end of a wrapper."""
+
+    def measure(self, counter: Counter, at_most: int, /) -> Measurement:
+        """Count the smallest cut and the whole, no further than `at_most` tokens."""
+        if not self.text:
+            return Measurement(0, 0)
+        natural = cost_up_to(counter, self._written(self.text), at_most)
+        if self.cut is None:
+            return Measurement(natural, natural)
+        place = self._place(counter)
+        smallest = place.smallest(self.text, self.cut, self.limit)
+        return Measurement(min(place.cost_up_to(smallest, at_most), natural), natural)
+
+    def fit(self, counter: Counter, tokens: int, /) -> Sequence[Message]:
+        """Return one message with as much of the text as costs at most so many tokens."""
+        return self._written(self._fitted(counter, tokens)) if self.text else ()
+
+    def _fitted(self, counter: Counter, tokens: int) -> str:
+        if self.cut is None or cost_up_to(counter, self._written(self.text), tokens) <= tokens:
+            return self.text
+        place = self._place(counter)
+        smallest = place.smallest(self.text, self.cut, self.limit)
+        if place.cost(smallest) >= tokens:
+            return smallest
+        return place.largest(self.text, tokens, self.cut) or smallest
+
+    def _place(self, counter: Counter) -> Place:
+        return Place(counter, self._written, bare=not (self.before or self.after))
+
+    def _written(self, text: str) -> tuple[Message, ...]:
+        return (evolve(self.message, content=self.before + text + self.after),)

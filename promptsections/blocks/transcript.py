@@ -1,0 +1,124 @@
+"""The messages of a history as exchanges, read from the newest on and only as far as needed.
+
+It knows no tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
+from typing import cast
+
+from attrs import evolve
+
+from promptsections.blocks.turns import Exchange, exchange_of, is_system, opens_exchange
+from promptsections.errors import DefinitionError, InvalidHistoryError
+from promptsections.messages import Message, MessageLike, to_message
+from promptsections.notes import Note
+
+Transform = Callable[[Message], MessageLike | None]
+"""Maps a message of a history, or leaves it out by returning `None`."""
+
+
+def as_history(value: object) -> Sequence[MessageLike]:
+    """Take a shallow copy of a list of messages, oldest first; what cannot change is not copied.
+
+    Raises:
+        InvalidHistoryError: if it is no sequence of messages.
+    """
+    if isinstance(value, MutableSequence):
+        return tuple(cast("MutableSequence[MessageLike]", value))
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return cast("Sequence[MessageLike]", value)
+    raise InvalidHistoryError(
+        f"a history is a list of messages, oldest first, or NewestFirst(open), "
+        f"not {type(value).__name__}"
+    )
+
+
+def read_message(value: MessageLike, where: str, transform: Transform | None) -> Message | None:
+    """Read one message of a history, and transform it; `None` leaves it out.
+
+    Raises:
+        InvalidHistoryError: if it is no message, or the transform returns none; says where.
+    """
+    try:
+        message = to_message(value)
+        if transform is None:
+            return message
+        changed = transform(message)
+        return None if changed is None else to_message(changed)
+    except DefinitionError as error:
+        raise InvalidHistoryError(f"{where}: {error}") from error
+
+
+class Transcript:
+    """The messages as exchanges, newest first, each read when it is first asked for.
+
+    To read twice gives the same, so threads may share it without a lock.
+    """
+
+    __slots__ = ("_keep_system", "_known", "_messages", "_start", "_transform", "leading", "notes")
+
+    def __init__(
+        self,
+        messages: Sequence[MessageLike],
+        *,
+        complete: bool,
+        keep_system: bool,
+        transform: Transform | None,
+    ) -> None:
+        self._messages = messages
+        self._keep_system = keep_system
+        self._transform = transform
+        self._known: dict[int, tuple[Exchange, int]] = {}
+        found: list[Message] = []
+        self._start = self._read_leading(found) if complete else 0
+        self.leading = tuple(found) if keep_system else ()
+        """The system messages that the history begins with, as far as they are kept."""
+        self.notes = () if keep_system else tuple(map(_left_out, found))
+
+    def exchanges(self) -> Iterator[Exchange]:
+        """Yield the exchanges, newest first; what stands before the first user turn comes last."""
+        end = len(self._messages)
+        while end > self._start:
+            known = self._known.get(end)
+            if known is None:
+                known = self._known[end] = self._exchange_before(end)
+            exchange, end = known
+            yield exchange
+
+    def _read_leading(self, found: list[Message]) -> int:
+        for position in range(len(self._messages)):
+            message = self._at(position)
+            if message is not None:
+                if not is_system(message):
+                    return position
+                found.append(message)
+        return len(self._messages)
+
+    def _exchange_before(self, end: int) -> tuple[Exchange, int]:
+        pending: list[Message] = []
+        notes: list[Note] = []
+        position = end
+        while position > self._start:
+            position -= 1
+            message = self._at(position)
+            if message is None:
+                continue
+            if is_system(message) and not self._keep_system:
+                notes.append(_left_out(message))
+                continue
+            pending.append(message)
+            if opens_exchange(message):
+                break
+        exchange = exchange_of(pending[::-1])
+        return evolve(exchange, notes=(*exchange.notes, *notes)), position
+
+    def _at(self, position: int) -> Message | None:
+        where = f"message {position} of the history"
+        return read_message(self._messages[position], where, self._transform)
+
+
+def _left_out(message: Message) -> Note:
+    detail = f"a {message.role} message was left out of the history (keep_system=False)"
+    return Note("system_left_out", "", detail)
