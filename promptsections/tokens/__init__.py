@@ -8,6 +8,7 @@ from __future__ import annotations
 from promptsections.tokens.approximate import ApproximateTokenizer, ScaledTokenizer
 from promptsections.tokens.boundaries import first_strong, is_strong, last_strong, strong_joint
 from promptsections.tokens.cache import CachedTokenizer, cached
+from promptsections.tokens.limits import count_up_to
 from promptsections.tokens.segments import EMPTY, Segment, count_joined, join
 from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer
 from promptsections.tokens.tokenizer import (
@@ -18,25 +19,34 @@ from promptsections.tokens.tokenizer import (
     encoder_of,
     joints_of,
 )
+from promptsections.tokens.truncation import Keep, Truncate, cut, smallest_cut, truncate
+from promptsections.tokens.units import Boundary
 
 __all__ = [
     "EMPTY",
     "ApproximateTokenizer",
+    "Boundary",
     "CachedTokenizer",
     "CallableTokenizer",
     "Joints",
+    "Keep",
     "ScaledTokenizer",
     "Segment",
     "TiktokenTokenizer",
     "Tokenizer",
+    "Truncate",
     "as_tokenizer",
     "cached",
     "count_joined",
+    "count_up_to",
+    "cut",
     "encoder_of",
     "first_strong",
     "is_strong",
     "join",
     "joints_of",
     "last_strong",
+    "smallest_cut",
     "strong_joint",
+    "truncate",
 ]

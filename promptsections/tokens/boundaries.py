@@ -6,7 +6,7 @@ one of these holds (blank: Unicode White_Space other than CR and LF):
 * P1: x is no white space; y is blank.
 * P2: x is a letter or number; y is CR or LF.
 * P3: x is CR or LF; y is neither white space nor "/".
-* P4: x is CR or LF; a run of blanks and then something that is not white space follow.
+* P4: x is CR or LF; a run of up to 200 blanks and then something that is no white space follow.
 * P5: x is a letter or number; y is punctuation or a symbol, but not "'".
 
 There, `count(text) == count(text[:p]) + count(text[p:])` for cl100k_base, o200k_base and
@@ -43,9 +43,12 @@ _WORD = r"(?<=[^\W_])"  # a letter or number before; exactly str.isalnum()
 _CANDIDATE = re.compile(
     f"(?<=[^{_BLANK_OR_BREAK}]){BLANKS}"  # P1
     f"|{_WORD}[\\r\\n]"  # P2
-    f"|(?<=[\\r\\n])(?:[^{_BLANK_OR_BREAK}/]|{BLANKS}(?={BLANKS}*+[^{_BLANK_OR_BREAK}]))"  # P3, P4
+    f"|(?<=[\\r\\n])[^{_BLANK_OR_BREAK}/]"  # P3
+    f"|(?<=[\\r\\n]){BLANKS}(?={BLANKS}{{0,199}}+[^{_BLANK_OR_BREAK}])"  # P4
     f"|{_WORD}(?P<mark>[^\\w{_BLANK_OR_BREAK}']|_)"  # P5, to be confirmed
 )
+LOOK = 202
+"""Characters around a position that decide whether it is strong."""
 _FIRST_WINDOW = 64
 """Characters that a backward search reads first; doubled until something is found."""
 
@@ -59,28 +62,29 @@ def strong_joint(left: str, right: str) -> bool:
     """Say whether the joint of `left + right` is strong. Beside nothing it always is."""
     if not left or not right:
         return True
-    if left[-1] in "\r\n":  # a run of blanks may follow, of any length
-        return _confirmed(_CANDIDATE.match(left[-1] + right, 1))
-    return _confirmed(_CANDIDATE.match(left[-1] + right[0], 1))
+    after = right[:LOOK] if left[-1] in "\r\n" else right[0]
+    return _confirmed(_CANDIDATE.match(left[-1] + after, 1))
 
 
 def first_strong(text: str, start: int = 0, end: int | None = None) -> int | None:
-    """Find the first strong position of `text[:end]` that is larger than `start`."""
+    """Find the first strong position of `text` above `start` and below `end`."""
     stop = len(text) if end is None else end
-    for found in _CANDIDATE.finditer(text, start + 1, stop):
+    for found in _CANDIDATE.finditer(text, start + 1, stop + LOOK):
+        if found.start() >= stop:
+            break
         if _confirmed(found):
             return found.start()
     return None
 
 
 def last_strong(text: str, end: int | None = None, start: int = 0) -> int | None:
-    """Find the last strong position of `text[:end]` that is larger than `start`."""
+    """Find the last strong position of `text` above `start` and below `end`."""
     stop = len(text) if end is None else end
     window, high = _FIRST_WINDOW, stop
     while high > start + 1:
-        low = max(start + 1, stop - window)
+        low = max(start + 1, high - window)
         last: int | None = None
-        for found in _CANDIDATE.finditer(text, low, stop):
+        for found in _CANDIDATE.finditer(text, low, high + LOOK):
             if found.start() >= high:
                 break
             if _confirmed(found):

@@ -4,7 +4,8 @@ Counts do not add in general: the whole can have fewer tokens than its parts, or
 bound. They do at strong boundaries (`boundaries`). So of two texts only what lies between the last
 strong position of the left one and the first of the right one must be counted together:
 
-    count(left + right) = count(left) + count(right) + count(tail + head) - count(tail) - count(head)
+    count(left + right) ==
+        count(left) + count(right) + count(tail + head) - count(tail) - count(head)
 
 It knows no message format and keeps nothing.
 """

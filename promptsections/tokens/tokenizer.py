@@ -96,11 +96,13 @@ def as_tokenizer(value: object) -> Tokenizer:
         return TiktokenTokenizer(value)
     if isinstance(value, Tokenizer):
         return value
-    function: Callable[[str], int] | None
-    for method in ("count", "count_tokens", "__call__"):
-        function = getattr(value, method, None)
-        if function is not None:
-            return _from_function(value, value if method == "__call__" else function)
+    function: Callable[[str], int] | None = (
+        getattr(value, "count", None)
+        or getattr(value, "count_tokens", None)
+        or getattr(value, "__call__", None)  # noqa: B004 - a bound method is what is wanted
+    )
+    if function is not None:
+        return _from_function(value, function)
     raise _not_a_tokenizer(value, "it has no count()")
 
 

@@ -1,0 +1,103 @@
+"""Where what people see as one character ends: extended grapheme clusters, after UAX #29.
+
+The rules that matter for cutting: an accent, a variation selector, a skin tone, a vowel sign stays
+with its letter; a joined emoji, a flag, a Hangul syllable, CR LF and a split surrogate pair stay
+whole. Where Python's Unicode tables lack a property (Extended_Pictographic, Prepend), ranges stand
+for it that may hold a few characters more, so that rather too much is kept together than too
+little. Conjuncts of Indic scripts (GB9c) may be parted at the virama. It knows no tokens.
+"""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+_JOINER = "\u200d"
+_EXTENDING = frozenset("\u200c\u200d\uff9e\uff9f\u0e33\u0eb3")
+_PREPENDED = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
+    "\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84\U00011a85\U00011a86\U00011a87"
+    "\U00011a88\U00011a89\U00011d46\U00011f02"
+)
+_PICTURES = frozenset("©®‼⁉™ℹ〰〽㊗㊙")
+
+
+def is_grapheme_boundary(text: str, position: int) -> bool:
+    """Say whether `text` may be parted at `position`, between 1 and `len(text) - 1`."""
+    x, y = text[position - 1], text[position]
+    if x < "\u0300" and y < "\u0300":
+        return not (x == "\r" and y == "\n")
+    if "\ud800" <= x <= "\udbff" and "\udc00" <= y <= "\udfff":
+        return False
+    if _is_control(x) or _is_control(y):
+        return True
+    if _extends(y) or x in _PREPENDED or _in_one_syllable(x, y):
+        return False
+    if x == _JOINER and _is_picture(y):
+        return not _ends_in_picture(text, position - 1)
+    if _is_flag_half(x) and _is_flag_half(y):
+        return _flag_halves_before(text, position) % 2 == 0
+    return True
+
+
+def _is_control(character: str) -> bool:
+    kind = category(character)
+    if kind == "Cf":
+        return not (_extends(character) or character in _PREPENDED)
+    return kind in ("Cc", "Zl", "Zp", "Cs")
+
+
+def _extends(character: str) -> bool:
+    return (
+        category(character)[0] == "M"
+        or character in _EXTENDING
+        or "\U0001f3fb" <= character <= "\U0001f3ff"  # skin tones
+        or "\U000e0020" <= character <= "\U000e007f"  # tags, as in the flag of Scotland
+    )
+
+
+def _in_one_syllable(x: str, y: str) -> bool:
+    """Say whether two parts of Hangul syllables belong together (GB6 to GB8)."""
+    match _syllable_part(x), _syllable_part(y):
+        case ("L", "L" | "V" | "LV" | "LVT") | ("LV" | "V", "V" | "T") | ("LVT" | "T", "T"):
+            return True
+        case _:
+            return False
+
+
+def _syllable_part(character: str) -> str:
+    if "\uac00" <= character <= "\ud7a3":
+        return "LVT" if (ord(character) - 0xAC00) % 28 else "LV"
+    if "\u1100" <= character <= "\u115f" or "\ua960" <= character <= "\ua97c":
+        return "L"
+    if "\u1160" <= character <= "\u11a7" or "\ud7b0" <= character <= "\ud7c6":
+        return "V"
+    if "\u11a8" <= character <= "\u11ff" or "\ud7cb" <= character <= "\ud7fb":
+        return "T"
+    return ""
+
+
+def _is_picture(character: str) -> bool:
+    return (
+        "\u2190" <= character <= "\u2bff"
+        or "\U0001f000" <= character <= "\U0001faff"
+        or "\U0001fc00" <= character <= "\U0001fffd"
+        or character in _PICTURES
+    )
+
+
+def _ends_in_picture(text: str, end: int) -> bool:
+    """Say whether `text[:end]` ends in an emoji and what extends it."""
+    while end and _extends(text[end - 1]) and text[end - 1] != _JOINER:
+        end -= 1
+    return end > 0 and _is_picture(text[end - 1])
+
+
+def _is_flag_half(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _flag_halves_before(text: str, end: int) -> int:
+    start = end
+    while start and _is_flag_half(text[start - 1]):
+        start -= 1
+    return end - start

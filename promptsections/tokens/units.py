@@ -1,0 +1,111 @@
+"""Where a text may be cut: after or before whole graphemes, words, lines or sentences.
+
+* A word ends before white space, and begins after it. Chinese and Japanese characters, which are
+  written without blanks, count as words of their own.
+* A line ends before its line break, and begins after it; blank lines belong to no line.
+* A sentence ends after `.`, `!`, `?` or `…`, with closing quotes and brackets, if white space
+  follows; after `。`, `！` or `？` in any case; and before a blank line. It knows no abbreviations.
+
+No cut parts a grapheme. It knows no tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from attrs import frozen
+
+from promptsections.tokens.graphemes import is_grapheme_boundary
+
+Boundary = Literal["grapheme", "word", "line", "sentence"]
+
+_SENTENCE_LOOK = 72
+"""Characters around a cut that the patterns for sentences may look at."""
+_FIRST_WINDOW = 48
+"""Characters that a backward search reads first; doubled until something is found."""
+
+_CLOSERS = "[\"'”’»)\\]」』）】]{0,8}+"
+_CJK = (
+    "[\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60"
+    "\U00020000-\U0003ffff]"
+)
+_IDEOGRAPHIC_END = f"[。！？](?![。！？]){_CLOSERS}"
+_BLANK_LINE = r"[ \t]{0,30}\r?\n[ \t]{0,30}\r?\n"
+
+
+@frozen
+class Cuts:
+    """The places where a text may be cut in one way; a pattern's matches end at them."""
+
+    pattern: re.Pattern[str]
+    allowed: Callable[[str, int], bool]
+    """Confirms a place that the pattern has found."""
+    look: int = 1
+    """Characters around a cut that the pattern may look at."""
+
+    def first(self, text: str, above: int, at_most: int) -> int | None:
+        """Find the first cut that is larger than `above` and at most `at_most`."""
+        return next(self._between(text, above, min(at_most, len(text) - 1)), None)
+
+    def last(self, text: str, above: int, at_most: int) -> int | None:
+        """Find the last cut that is larger than `above` and at most `at_most`."""
+        high, window = min(at_most, len(text) - 1), _FIRST_WINDOW
+        while high > above:
+            low = max(above, high - window)
+            found = list(self._between(text, low, high))
+            if found:
+                return found[-1]
+            high, window = low, window * 2
+        return None
+
+    def _between(self, text: str, above: int, at_most: int) -> Iterator[int]:
+        start, stop = max(0, above - self.look), at_most + self.look
+        for found in self.pattern.finditer(text, start, stop):
+            end = found.end()
+            if end > at_most:
+                return
+            if end > above and self.allowed(text, end):
+                yield end
+
+
+def _begins_sentence(text: str, position: int) -> bool:
+    """Confirm that a sentence ends before the white space that stands before `position`."""
+    if not is_grapheme_boundary(text, position):
+        return False
+    end = position
+    while end and text[end - 1].isspace():
+        end -= 1
+    return (
+        _BLANK_LINES.match(text, end, position) is not None
+        or _ENDED.search(text, max(0, end - _SENTENCE_LOOK), end) is not None
+    )
+
+
+_BLANK_LINES = re.compile(_BLANK_LINE)
+_ENDED = re.compile(f"[.!?…。！？]{_CLOSERS}\\Z")
+
+_ANY = Cuts(re.compile("(?s:.)"), is_grapheme_boundary)
+
+ENDS: dict[Boundary, Cuts] = {
+    "grapheme": _ANY,
+    "word": Cuts(re.compile(rf"\S(?=\s|{_CJK})|{_CJK}"), is_grapheme_boundary),
+    "line": Cuts(re.compile(r"[^\r\n](?=[\r\n])"), is_grapheme_boundary),
+    "sentence": Cuts(
+        re.compile(rf"[.!?…](?![.!?…]){_CLOSERS}(?=\s)|{_IDEOGRAPHIC_END}|\S(?={_BLANK_LINE})"),
+        is_grapheme_boundary,
+        _SENTENCE_LOOK,
+    ),
+}
+"""Where the start of a text may end."""
+
+STARTS: dict[Boundary, Cuts] = {
+    "grapheme": _ANY,
+    "word": Cuts(re.compile(rf"\s(?=\S)|\S(?={_CJK})|{_CJK}(?=\S)"), is_grapheme_boundary),
+    "line": Cuts(re.compile(r"[\r\n](?=[^\r\n])"), is_grapheme_boundary),
+    "sentence": Cuts(
+        re.compile(rf"\s(?=\S)|{_IDEOGRAPHIC_END}(?=\S)"), _begins_sentence, _SENTENCE_LOOK
+    ),
+}
+"""Where the end of a text may begin."""
