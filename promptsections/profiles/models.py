@@ -77,10 +77,10 @@ _COOKBOOK = (
     "messages: openai-cookbook How_to_count_tokens_with_tiktoken, compared there with the API"
 )
 _SAME = "messages: the cookbook's formula for gpt-4o, as langchain PR #38710 (2026-07) applies it"
-_PAGE = "window: developers.openai.com/api/docs/models and litellm 1.110.2, 2026-11-30"
-_TILES = "images: OpenAI's guide to images and vision, tiles, 2026-11-30"
-_PATCHES = "images: OpenAI's guide to images and vision, patches, 2026-11-30"
-_LITELLM = "images: litellm 1.110.2, patches, 2026-11-30"
+_WINDOW = "window: the model table of litellm 1.110.2, read 2026-11-30"
+_TILES = "images: OpenAI's guide to images and vision, tiles, read 2026-11"
+_PATCHES = "images: OpenAI's guide to images and vision, patches, read 2026-11"
+_LITELLM = "images: litellm 1.110.2, patches, read 2026-11-30"
 
 _OLD_TOOLS = ToolRule(function=10)
 _GPT_4O = TileImages(85, 170)
@@ -111,7 +111,7 @@ def _profile(
         tools=_OLD_TOOLS if encoding == "cl100k_base" else ToolRule(),
         overhead_is_estimate=not checked,
         images_are_estimate=disputed,
-        source="; ".join((_PAGE, _COOKBOOK if checked else _SAME, *notes)),
+        source="; ".join((_WINDOW, _COOKBOOK if checked else _SAME, *notes)),
     )
 
 
@@ -132,7 +132,11 @@ MODELS: Mapping[str, ModelProfile] = MappingProxyType({
     profile.name: profile
     for profile in (
         _profile("gpt-3.5-turbo", 16_385, 4_096, NoImages(), encoding="cl100k_base", checked=True),
-        _profile("gpt-4", 8_192, 8_192, NoImages(), encoding="cl100k_base", checked=True),
+        _profile(
+                "gpt-4", 8_192, 8_192, NoImages(),
+                "output: OpenAI's page of the model; litellm has 4,096",
+                encoding="cl100k_base", checked=True,
+            ),
         _profile(
             "gpt-4-turbo", 128_000, 4_096, _GPT_4O, _TILES, encoding="cl100k_base", checked=True
         ),

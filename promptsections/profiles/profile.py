@@ -5,7 +5,7 @@ It knows no table of models, no sections and no provider's payload; it does no I
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, assert_never
 
@@ -49,7 +49,7 @@ def _identity(encoding: str | Tokenizer) -> object:
     if isinstance(inner, TiktokenTokenizer) and isinstance(inner.encoding, str):
         return inner.encoding
     # A bound method is told apart by the object that it belongs to, even an unhashable one.
-    return inner if isinstance(inner, Hashable) else inner.count
+    return inner if type(inner).__hash__ is not None else inner.count
 
 
 @frozen(kw_only=True)

@@ -1,6 +1,7 @@
 """The shape of a Chat Completions request, as far as it is written by us.
 
-The same shape as `openai.types.chat`, so that type checkers accept one for the other.
+The same keys and values as `openai.types.chat`, without what we never write. A type checker does
+not take one `TypedDict` for another with more optional keys, so a strict caller writes a `cast`.
 """
 
 from __future__ import annotations
