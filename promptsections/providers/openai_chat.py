@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, assert_never, cast, get_args
 
-from promptsections.errors import ProviderError, UnsupportedContentError
+from attrs import evolve
+
+from promptsections.errors import DefinitionError, ProviderError, UnsupportedContentError
 from promptsections.messages import (
     AudioPart,
     FilePart,
     ImagePart,
     Message,
+    MessageLike,
     Part,
     TextPart,
     Tool,
     ToolCall,
+    to_message,
 )
 from promptsections.profiles.tools import json_text
 from promptsections.providers.openai_chat_types import (
@@ -43,7 +47,7 @@ from promptsections.providers.pairing import check_order
 from promptsections.providers.source import Source, read_source
 from promptsections.unicode import well_formed
 
-__all__ = ["ChatMessage", "ChatRequest", "to_request"]
+__all__ = ["ChatMessage", "ChatRequest", "from_messages", "to_request"]
 
 PROVIDER = "openai"
 """The key of `provider_data` that is given back."""
@@ -77,7 +81,37 @@ def to_request(
     return request
 
 
+def from_messages(messages: Iterable[MessageLike]) -> tuple[Message, ...]:
+    """Read messages of this format, as sent or as the API answered them.
+
+    What an answer says beside text and calls (`refusal`, `audio`) goes into
+    `provider_data["openai"]`, so that `to_request` gives it back. Other keys stay in `extra`.
+
+    Raises:
+        DefinitionError: if one is no message.
+    """
+    return tuple(_read(to_message(message)) for message in messages)
+
+
 # --- messages -----------------------------------------------------------------------------------
+
+
+def _read(message: Message) -> Message:
+    own = {key: message.extra[key] for key in _GIVEN_BACK if key in message.extra}
+    if not own:
+        return message
+    if "audio" in own:  # an answer brings the sound as well, a request names it by its id
+        if not (isinstance(own["audio"], Mapping) and "id" in own["audio"]):
+            raise DefinitionError("audio of a message needs an id")
+        own["audio"] = {"id": own["audio"]["id"]}
+    provider_data = {**message.provider_data}
+    provider_data[PROVIDER] = {**provider_data.get(PROVIDER, {}), **own}
+    extra = {key: value for key, value in message.extra.items() if key not in own}
+    return evolve(message, provider_data=provider_data, extra=extra)
+
+
+_GIVEN_BACK = ("refusal", "audio")
+"""Keys of an assistant's message that both an answer and a request have."""
 
 
 def _message(message: Message, index: int) -> ChatMessage:

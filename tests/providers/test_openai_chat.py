@@ -14,7 +14,11 @@ import pytest
 from attrs import frozen
 from conversations import conversations, tools
 from hypothesis import given
-from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
+from openai.types.chat import (
+    ChatCompletionMessage,
+    ChatCompletionMessageParam,
+    ChatCompletionToolUnionParam,
+)
 from pydantic import ValidationError
 from strict import validate
 
@@ -28,7 +32,8 @@ from promptsections.messages import (
     Tool,
     ToolCall,
 )
-from promptsections.providers.openai_chat import to_request
+from promptsections.profiles import find_profile
+from promptsections.providers.openai_chat import from_messages, to_request
 from promptsections.providers.pairing import check_order
 
 CASES = [
@@ -38,6 +43,7 @@ CASES = [
 CALL = ToolCall("c1", "add", '{"a":1}')
 ASK = Message("assistant", tool_calls=[CALL])
 RESULT = Message("tool", "2", tool_call_id="c1")
+USER = Message("user", "q")
 
 
 def sent(*messages: Message) -> list[Any]:
@@ -117,6 +123,42 @@ def test_every_text_is_sent_once_in_order(messages: list[Message]) -> None:
     ]
 
     assert "".join(found) == "".join(texts)
+
+
+def recount(message: dict[str, Any]) -> int:
+    """Count a message of a payload by the published formula and the documented estimates."""
+    count = find_profile("gpt-4o").tokenizer().count
+    tokens = 3 + count(message["role"]) + count(message.get("tool_call_id", ""))
+    if "name" in message:
+        tokens += 1 + count(message["name"])
+    for call in message.get("tool_calls", []):
+        function = call["function"]
+        tokens += 3 + count(call["id"]) + count(function["name"]) + count(function["arguments"])
+    if "refusal" in message:
+        tokens += count(json.dumps({"refusal": message["refusal"]}, separators=(",", ":")))
+    if not isinstance(message["content"], list):
+        return tokens + count(message["content"] or "")
+    for part in message["content"]:
+        match part["type"]:
+            case "text":
+                tokens += count(part["text"])
+            case "image_url":
+                low = part["image_url"].get("detail") == "low"
+                tokens += 85 if low else 85 + 8 * 170
+            case "input_audio":
+                tokens += 1
+            case "file":
+                tokens += 15_000 if "file_id" in part["file"] else 1_500
+    return tokens
+
+
+@given(conversations)
+def test_what_is_counted_is_what_is_sent(messages: list[Message]) -> None:
+    """The profile's count equals an independent count of the payload, message by message."""
+    profile = find_profile("gpt-4o")
+    counted = [profile.message_tokens(message, profile.tokenizer()) for message in messages]
+
+    assert counted == [recount(message) for message in sent(*messages)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
@@ -260,7 +302,7 @@ def test_the_bytes_are_the_same_in_every_process() -> None:
     program = """
 import json
 from promptsections.messages import Message, Tool
-from promptsections.providers.openai_chat import to_request
+from promptsections.providers.openai_chat import from_messages, to_request
 messages = [Message("assistant", "a", provider_data={"openai": {"refusal": "r", "audio": None}})]
 properties = {name: {"type": "string"} for name in ("b", "a", "d", "c")}
 tool = Tool("t", "d", {"type": "object", "properties": properties, "required": ["b"]})
@@ -278,6 +320,44 @@ print(json.dumps(to_request(messages, model="m", tools=[tool])))
     }
 
     assert len(outputs) == 1
+
+
+# --- what is read -------------------------------------------------------------------------------
+
+
+@given(conversations)
+def test_a_request_reads_back_as_it_was_sent(messages: list[Message]) -> None:
+    """Reading a request's messages and sending them again gives the same bytes."""
+    request = to_request(messages)
+
+    assert json.dumps(to_request(from_messages(request["messages"]))) == json.dumps(request)
+
+
+def test_an_answer_of_the_sdk_is_read_and_given_back() -> None:
+    answer = ChatCompletionMessage.model_validate(
+        {
+            "role": "assistant",
+            "content": None,
+            "refusal": "No.",
+            "annotations": [],
+            "audio": {"id": "a1", "data": "QUJD", "expires_at": 1, "transcript": "No."},
+        }
+    )
+    (message,) = from_messages([answer])
+
+    assert message.provider_data == {"openai": {"refusal": "No.", "audio": {"id": "a1"}}}
+    assert message.extra == {"annotations": []}
+    validate(list[ChatCompletionMessageParam], sent(message))
+
+
+@pytest.mark.parametrize("audio", [{}, "a1", {"data": "QUJD"}])
+def test_audio_without_an_id_is_an_error(audio: Any) -> None:
+    with pytest.raises(DefinitionError, match="needs an id"):
+        from_messages([{"role": "assistant", "content": "a", "audio": audio}])
+
+
+def test_what_has_nothing_to_give_back_is_read_as_it_is() -> None:
+    assert from_messages([USER, {"role": "user", "content": "q"}]) == (USER, USER)
 
 
 # --- what the API would refuse ------------------------------------------------------------------
@@ -314,9 +394,6 @@ def test_a_part_without_a_place_in_the_format_is_an_error(part: Any, said: str) 
 def test_a_tool_name_that_openai_refuses_is_an_error(name: str) -> None:
     with pytest.raises(ProviderError, match="OpenAI allows up to 64"):
         to_request([Message("user", "q")], tools=[Tool(name)])
-
-
-USER = Message("user", "q")
 
 
 @pytest.mark.parametrize(
