@@ -7,6 +7,7 @@ from promptsections.blocks.history import HistoryBlock
 from promptsections.blocks.items import Chunk, ItemsBlock
 from promptsections.blocks.messages import MessagesBlock
 from promptsections.blocks.reading import NewestFirst, history_block
+from promptsections.blocks.stack import StackBlock
 from promptsections.blocks.text import TextBlock
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "MessagesBlock",
     "NewestFirst",
     "ReportingBlock",
+    "StackBlock",
     "TextBlock",
     "history_block",
 ]

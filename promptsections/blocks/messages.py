@@ -18,6 +18,7 @@ from promptsections.counting import Counter, Extent
 from promptsections.measurement import Measurement
 from promptsections.messages import Message, to_messages
 from promptsections.tokens import Truncate
+from promptsections.tokens.units import ENDS, STARTS
 
 Unit = tuple[Message, ...]
 """Messages that come together: one, or a call with the results right behind it."""
@@ -82,7 +83,7 @@ class MessagesBlock:
                 bare=True,
             )
             text = place.largest(last.text, tokens, how)
-            if text:
+            if text and not (there and _parts_a_unit(text, last.text, how)):
                 return place.write(text)
         return kept or self._smallest(counter, how)
 
@@ -100,6 +101,15 @@ def _units(messages: Sequence[Message], how: Truncate) -> list[Unit]:
 
 def _can_be_cut(message: Message) -> bool:
     return isinstance(message.content, str) and bool(message.content) and not message.tool_calls
+
+
+def _parts_a_unit(text: str, whole: str, how: Truncate) -> bool:
+    """Say whether less than one word (line, sentence) is left: not worth a message of its own."""
+    if how.keep == "end":
+        start = STARTS[how.boundary].last(whole, 0, len(whole)) or 0
+        return len(text.removeprefix(how.marker)) < len(whole) - start
+    end = ENDS[how.boundary].first(whole, 0, len(whole)) or len(whole)
+    return len(text.removesuffix(how.marker)) < end
 
 
 class _Pile:

@@ -1,7 +1,7 @@
 """Cutting a text where it stands: among messages, in a line of text, between a heading and an end.
 
-What a text costs there is more than its own tokens, and not their sum with what is around it: the
-joints count. So a cut is guessed from the text alone and judged by what all of it costs.
+What a text costs there is not the sum of its own tokens and of what is around it: the joints count.
+So where they may, every cut is judged by what all of it costs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ from attrs import field, frozen
 
 from promptsections.counting import Counter
 from promptsections.messages import Message
-from promptsections.tokens import Truncate, cut, joints_of, smallest_cut
-
-_SLACK = 4
-"""Tokens that joints may save or cost; rarely more than two."""
-_TRIES = 12
-"""Guesses from the text alone, before all is counted anew for each place of the cut."""
+from promptsections.tokens import Truncate, cut, joints_of, smallest_cut, strong_joint
 
 
 def cost_up_to(counter: Counter, messages: Sequence[Message], at_most: int) -> int:
@@ -84,21 +79,24 @@ class Place:
 
     def largest(self, text: str, tokens: int, how: Truncate) -> str:
         """Cut the text to the most that costs at most `tokens` in all; `""` if nothing does."""
-        tokenizer = self.counter.tokenizer
-        if joints_of(tokenizer) == "strong":
-            joined = not self.bare or self.counter.lines is not None
-            room = tokens - self.overhead + (_SLACK if joined else 0)
-            for _ in range(_TRIES):
-                guess = cut(text, room, tokenizer, how)
-                if not guess or self.cost_up_to(guess, tokens) <= tokens:
-                    return guess
-                room = min(room, tokenizer.count(guess)) - 1
-        return cut(text, tokens - self.overhead, _InPlace(self), how)
+        tokenizer = self.counter.tokenizer if self._adds_up(text, how) else _InPlace(self)
+        return cut(text, tokens - self.overhead, tokenizer, how)
+
+    def _adds_up(self, text: str, how: Truncate) -> bool:
+        """Say whether any cut of the text adds to what is around it."""
+        if self.bare and self.counter.lines is None:
+            return True
+        if joints_of(self.counter.tokenizer) == "none" or len(self.write("")) > 1:
+            return False
+        before, after, _ = self.around()
+        # White space at the start may be all that a cut leaves, and that might join with `before`.
+        apart = not text[:1].isspace() and strong_joint(before, text)
+        return how.keep == "start" and not after and apart
 
 
 @frozen
 class _InPlace:
-    """Counts a text as what it adds where it stands; it promises nothing about joints."""
+    """Counts a text as what it adds where it stands, and so promises nothing about joints."""
 
     place: Place
     name: str = "in place"
