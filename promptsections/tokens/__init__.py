@@ -10,7 +10,7 @@ from promptsections.tokens.boundaries import first_strong, is_strong, last_stron
 from promptsections.tokens.cache import CachedTokenizer, cached
 from promptsections.tokens.limits import count_up_to
 from promptsections.tokens.segments import EMPTY, Segment, count_joined, join
-from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer
+from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer, is_loaded
 from promptsections.tokens.tokenizer import (
     CallableTokenizer,
     Joints,
@@ -42,6 +42,7 @@ __all__ = [
     "cut",
     "encoder_of",
     "first_strong",
+    "is_loaded",
     "is_strong",
     "join",
     "joints_of",

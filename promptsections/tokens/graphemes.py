@@ -1,10 +1,10 @@
 """Where what people see as one character ends: extended grapheme clusters, after UAX #29.
 
 The rules that matter for cutting: an accent, a variation selector, a skin tone, a vowel sign stays
-with its letter; a joined emoji, a flag, a Hangul syllable, CR LF and a split surrogate pair stay
-whole. Where Python's Unicode tables lack a property (Extended_Pictographic, Prepend), ranges stand
-for it that may hold a few characters more, so that rather too much is kept together than too
-little. Conjuncts of Indic scripts (GB9c) may be parted at the virama. It knows no tokens.
+with its letter; a joined emoji, a flag, a Hangul syllable, an Indic conjunct, CR LF and a split
+surrogate pair stay whole. Where Python's Unicode tables lack a property (Extended_Pictographic,
+InCB), ranges stand for it that hold some characters more, so that rather too much is kept together
+than too little. It knows no tokens.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ _PREPENDED = frozenset(
     "\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84\U00011a85\U00011a86\U00011a87"
     "\U00011a88\U00011a89\U00011d46\U00011f02"
 )
+_VIRAMAS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
 _PICTURES = frozenset("©®‼⁉™ℹ〰〽㊗㊙")
 
 
@@ -34,6 +35,8 @@ def is_grapheme_boundary(text: str, position: int) -> bool:
         return False
     if x == _JOINER and _is_picture(y):
         return not _ends_in_picture(text, position - 1)
+    if "\u0900" <= y <= "\u0d7f" and category(y) == "Lo":
+        return not _ends_in_virama(text, position)
     if _is_flag_half(x) and _is_flag_half(y):
         return _flag_halves_before(text, position) % 2 == 0
     return True
@@ -79,7 +82,8 @@ def _syllable_part(character: str) -> str:
 def _is_picture(character: str) -> bool:
     return (
         "\u2190" <= character <= "\u2bff"
-        or "\U0001f000" <= character <= "\U0001faff"
+        or "\U0001f000" <= character <= "\U0001f1e5"
+        or "\U0001f200" <= character <= "\U0001faff"
         or "\U0001fc00" <= character <= "\U0001fffd"
         or character in _PICTURES
     )
@@ -90,6 +94,15 @@ def _ends_in_picture(text: str, end: int) -> bool:
     while end and _extends(text[end - 1]) and text[end - 1] != _JOINER:
         end -= 1
     return end > 0 and _is_picture(text[end - 1])
+
+
+def _ends_in_virama(text: str, end: int) -> bool:
+    """Say whether a virama that binds the next letter stands at the end of `text[:end]` (GB9c)."""
+    while end and _extends(text[end - 1]):
+        if text[end - 1] in _VIRAMAS:
+            return True
+        end -= 1
+    return False
 
 
 def _is_flag_half(character: str) -> bool:

@@ -114,6 +114,13 @@ class TiktokenTokenizer:
         return _loaded.get(self.encoding) or _load(self.encoding)
 
 
+def is_loaded(tokenizer: object) -> bool:
+    """Say whether counting can begin at once, or must read a vocabulary first (about 150 ms)."""
+    inner = getattr(tokenizer, "tokenizer", tokenizer)
+    encoding = inner.encoding if isinstance(inner, TiktokenTokenizer) else None
+    return not isinstance(encoding, str) or encoding in _loaded
+
+
 def _load(name: str) -> OrdinaryEncoding:
     """Load a bundled encoding, once per process, or take the one that the host has loaded."""
     import tiktoken
