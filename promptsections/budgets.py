@@ -21,7 +21,7 @@ def _fail(value: object, rule: str, section: str | None = None) -> NoReturn:
 
 
 def exact_fraction(value: object) -> Fraction | None:
-    """Read a number as what it prints: a float as its shortest decimal; `None` if it is not finite."""
+    """Read a number as what it prints, a float as its shortest decimal; `None` if not finite."""
     match value:
         case bool():
             return None
@@ -146,8 +146,8 @@ def to_budget(value: object, *, section: str | None = None) -> Budget:
     if fraction is None:
         _fail(
             value,
-            "is no budget: write -1 (all it needs), a number of tokens above 1, a fraction below 1, "
-            "1.0 (the rest), or Auto, Tokens, Share, Rest",
+            "is no budget: write -1 (all it needs), a number of tokens above 1, a fraction below "
+            "1, 1.0 (the rest), or Auto, Tokens, Share, Rest",
             section,
         )
     if fraction == -1:

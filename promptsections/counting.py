@@ -129,9 +129,17 @@ class Counter:
 
     def total(self, extent: Extent) -> int:
         """Return what an extent costs when nothing is joined to it any more, in tokens."""
-        if self.lines is None or extent.segment is None or not self.lines.prefix:
-            return extent.tokens
-        return join(self.tokenizer, self._of(self.lines.prefix), extent.segment).tokens
+        return extent.tokens if extent.segment is None else self._closed(extent.segment).tokens
+
+    def segment(self, messages: Sequence[Message]) -> Segment:
+        """Measure the text of these messages, prefix included, to be joined with others."""
+        segment = self.extent(messages).segment
+        return EMPTY if segment is None else self._closed(segment)
+
+    def _closed(self, segment: Segment) -> Segment:
+        if self.lines is None or not self.lines.prefix:
+            return segment
+        return join(self.tokenizer, self._of(self.lines.prefix), segment)
 
     def _of(self, text: str) -> Segment:
         return Segment.of(text, self.tokenizer) if text else EMPTY

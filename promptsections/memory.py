@@ -246,6 +246,11 @@ def _reader(memory: Any) -> Callable[[str], object]:
         raise DefinitionError(
             f"memory must be a mapping or have get(path, default); {type(memory).__name__} has not"
         )
+    if inspect.iscoroutinefunction(get):
+        raise DefinitionError(
+            f"get() of {type(memory).__name__} must be awaited, and reading memory never waits: "
+            "load what the prompt needs first, or read it in a section's own resolve()"
+        )
     try:
         inspect.signature(get).bind("path", MISSING)
     except TypeError:

@@ -29,7 +29,7 @@ def to_role(value: object) -> Role:
         DefinitionError: if no message can have it.
     """
     if isinstance(value, str) and value in ROLES:
-        return cast(Role, value)
+        return cast("Role", value)
     raise DefinitionError(f"role={value!r} is no role: use one of {', '.join(sorted(ROLES))}")
 
 
@@ -146,7 +146,7 @@ def _content(value: object) -> Content:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, Iterable):
-        return tuple(_part(part) for part in cast(Iterable[object], value))
+        return tuple(_part(part) for part in cast("Iterable[object]", value))
     raise DefinitionError(f"content must be text, parts or None, not {type(value).__name__}")
 
 
@@ -154,8 +154,9 @@ def _calls(value: object) -> tuple[ToolCall, ...]:
     if not value:
         return ()
     if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
-        return tuple(_call(call) for call in cast(Iterable[object], value))
-    raise DefinitionError(f"tool_calls must be a list of calls, not {type(value).__name__}")
+        return tuple(_call(call) for call in cast("Iterable[object]", value))
+    kind = type(cast("object", value)).__name__
+    raise DefinitionError(f"tool_calls must be a list of calls, not {kind}")
 
 
 def _frozen_mapping(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -272,9 +273,7 @@ def to_message(value: MessageLike) -> Message:
         _read_function_call(known, extra)
     if not known.get("provider_data"):
         known.pop("provider_data", None)
-    return Message(
-        known.pop("role"), known.pop("content", None), extra=extra or NOTHING, **known
-    )
+    return Message(known.pop("role"), known.pop("content", None), extra=extra or NOTHING, **known)
 
 
 def to_messages(values: Iterable[MessageLike]) -> tuple[Message, ...]:
@@ -295,12 +294,12 @@ def _read_function_call(known: dict[str, Any], extra: dict[str, Any]) -> None:
 
 def _as_mapping(value: object) -> Mapping[str, Any] | None:
     if isinstance(value, Mapping):
-        return cast(Mapping[str, Any], value)
+        return cast("Mapping[str, Any]", value)
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         dumped = dump()
         if isinstance(dumped, Mapping):
-            return cast(Mapping[str, Any], dumped)
+            return cast("Mapping[str, Any]", dumped)
     return None
 
 

@@ -1,0 +1,34 @@
+"""Lay out resolved content in a token budget: what goes in, how it is divided, what came of it."""
+
+from promptsections.layout.engine import Engine, engine_for
+from promptsections.layout.placement import (
+    Layout,
+    Outcome,
+    Placement,
+    Reason,
+    describe_budget,
+)
+from promptsections.layout.report import Reporter
+from promptsections.layout.resolved import (
+    Failure,
+    ResolvedContent,
+    ResolvedGroup,
+    ResolvedNode,
+    ResolvedSection,
+)
+
+__all__ = [
+    "Engine",
+    "Failure",
+    "Layout",
+    "Outcome",
+    "Placement",
+    "Reason",
+    "Reporter",
+    "ResolvedContent",
+    "ResolvedGroup",
+    "ResolvedNode",
+    "ResolvedSection",
+    "describe_budget",
+    "engine_for",
+]

@@ -1,0 +1,226 @@
+"""Make placements: read off an engine what happened to every section, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from promptsections.budgets import Auto, Rest, Share, Tokens
+from promptsections.layout.engine import Engine
+from promptsections.layout.placement import Outcome, Placement, Reason
+from promptsections.layout.resolved import ResolvedGroup, ResolvedNode, ResolvedSection
+from promptsections.layout.tree import Container, Leaf
+from promptsections.notes import Note
+
+
+class Reporter:
+    """Reads one finished engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._given: dict[int, int] = {}
+        self._entered: set[int] = set()
+        for placed in engine.placed.values():
+            self._given |= placed.given
+            self._entered |= placed.ledger.floors.keys()
+        self._bonded: set[int] = set()
+
+    @property
+    def space(self) -> int:
+        """What content-sized sections of the prompt itself left for shares and rests, in tokens."""
+        placed = self._engine.placed.get(self._engine.tree.root.id)
+        return placed.space if placed is not None else 0
+
+    def placements(self) -> tuple[Placement, ...]:
+        """Return the placements of the prompt's sections, nested, in document order."""
+        group = self._engine.resolved.root
+        in_text = self._engine.resolved.profile.form == "text"
+        return self._children(group, in_text=in_text, group_kept=True)
+
+    def notes(self) -> tuple[Note, ...]:
+        """Return what blocks remarked on what they send."""
+        return tuple(
+            evolve(note, path=leaf.section.path)
+            for leaf in self._engine.tree.leaves
+            if leaf.id in self._engine.fitted
+            for note in self._engine.fitted[leaf.id].notes
+        )
+
+    def _children(
+        self, group: ResolvedGroup, *, in_text: bool, group_kept: bool
+    ) -> tuple[Placement, ...]:
+        inside = in_text or group.role is not None
+        return tuple(
+            self._group(child, in_text=inside, group_kept=group_kept)
+            if isinstance(child, ResolvedGroup)
+            else self._section(child, group_kept=group_kept)
+            for child in group.children
+        )
+
+    # --- sections ---------------------------------------------------------------------------------
+
+    def _section(self, section: ResolvedSection, *, group_kept: bool) -> Placement:
+        failure = section.failure
+        if failure is not None:
+            reason = Reason(failure.reason)
+            outcome: Outcome = "empty" if reason is Reason.MISSING else "failed"
+            error = failure.error
+            described = f"{type(error).__name__}: {error}" if error is not None else None
+            return _nothing(section, outcome, reason, failure.message, described)
+        if section.path in self._engine.tree.broken:
+            message = "the other half of a call and its result is not there"
+            return _nothing(section, "dropped", Reason.CALL_DROPPED, message)
+        leaf = self._engine.tree.by_path.get(section.path)
+        if leaf is None:
+            return _nothing(section, "empty", Reason.EMPTY, "it has nothing to say")
+        piece = self._engine.pieces.get(section.path)
+        if piece is not None and piece.messages:
+            return self._kept(leaf, piece.tokens)
+        floor = self._engine.sizes.floors[leaf.id]
+        if leaf.id in self._entered or (floor.is_exact and floor.tokens == 0):
+            return _nothing(section, "empty", Reason.EMPTY, "it has nothing to say")
+        return self._dropped(leaf, group_kept=group_kept)
+
+    def _kept(self, leaf: Leaf, used: int) -> Placement:
+        sizes, fitted = self._engine.sizes, self._engine.fitted[leaf.id]
+        whole = sizes.natural(leaf.id, used) <= used
+        outcome, reason, message = self._how(leaf, used, whole=whole)
+        return evolve(
+            self._numbers(leaf),
+            used=used,
+            outcome=outcome,
+            reason=reason,
+            message=message,
+            items=fitted.items,
+            omitted=fitted.omitted,
+            omitted_is_exact=fitted.omitted_is_exact,
+        )
+
+    def _how(
+        self, member: Leaf | Container, used: int, *, whole: bool
+    ) -> tuple[Outcome, Reason, str]:
+        if whole:
+            return "whole", Reason.FITS, "all of it is sent"
+        budget = _node(member).budget
+        given = self._given.get(member.id, used)
+        if budget.ceiling is not None and max(given, used) >= budget.ceiling:
+            return "cut", Reason.OWN_LIMIT, f"cut to its own limit of {budget.ceiling} tokens"
+        match budget:
+            case Share(fraction=fraction):
+                part = f"{fraction.numerator}/{fraction.denominator}"
+                return "cut", Reason.SHARE, f"cut to its share, {part} of what fixed sections leave"
+            case Rest():
+                return "cut", Reason.REST, "cut to what the other sections leave"
+            case Auto() | Tokens():
+                return "cut", Reason.NO_ROOM, "cut to the room there is"
+
+    def _dropped(self, leaf: Leaf, *, group_kept: bool) -> Placement:
+        numbers = self._numbers(leaf)
+        floor = self._engine.sizes.floors[leaf.id]
+        needs = (
+            f"needs {'at least' if floor.is_exact else 'more than'} {max(floor.tokens, 0)} tokens"
+        )
+        bond = self._bond(leaf)
+        if not group_kept:
+            reason, message = Reason.GROUP_DROPPED, "the group that it stands in is left out"
+        elif bond is not None and bond in self._bonded:
+            reason, message = Reason.CALL_DROPPED, "the call that it belongs to is left out"
+        else:
+            reason, message = Reason.NO_ROOM, f"{needs}, more than there was left"
+        if bond is not None:
+            self._bonded.add(bond)
+        return evolve(numbers, outcome="dropped", reason=reason, message=message)
+
+    def _bond(self, leaf: Leaf) -> int | None:
+        for container in self._engine.tree.containers.values():
+            track = container.plan.tracks.get(leaf.id)
+            if track is not None:
+                return track.bond
+        return None
+
+    def _numbers(self, member: Leaf | Container) -> Placement:
+        node = _node(member)
+        floor, natural = (
+            self._engine.sizes.floors[member.id],
+            self._engine.sizes.naturals[member.id],
+        )
+        reserved = node.budget.at_least
+        smallest = max(floor.tokens, 0)
+        if reserved is not None and natural.is_exact:
+            smallest = max(smallest, min(reserved, natural.tokens))
+        return evolve(
+            _nothing(node, "dropped", Reason.NO_ROOM, ""),
+            floor=smallest,
+            natural=max(natural.tokens, 0),
+            natural_is_exact=natural.is_exact,
+            given=self._given.get(member.id, 0),
+        )
+
+    # --- groups -----------------------------------------------------------------------------------
+
+    def _group(self, group: ResolvedGroup, *, in_text: bool, group_kept: bool) -> Placement:
+        engine = self._engine
+        used = engine.size_of_group(group, in_text=in_text)
+        kept = group_kept and used > 0
+        children = self._children(group, in_text=in_text, group_kept=kept)
+        container = engine.tree.containers.get(group.path)
+        numbers = self._numbers(container) if container else _summed(group, children)
+        outcome, reason, message = _together(children)
+        if outcome == "dropped" and not group_kept:
+            reason, message = Reason.GROUP_DROPPED, "the group that it stands in is left out"
+        if outcome == "cut" and container is not None:
+            outcome, reason, message = self._how(container, used, whole=False)
+        return evolve(
+            numbers, used=used, outcome=outcome, reason=reason, message=message, children=children
+        )
+
+
+def _node(member: Leaf | Container) -> ResolvedNode:
+    return member.section if isinstance(member, Leaf) else member.group
+
+
+def _nothing(
+    node: ResolvedNode, outcome: Outcome, reason: Reason, message: str, error: str | None = None
+) -> Placement:
+    return Placement(
+        path=node.path,
+        name=node.name,
+        kind=node.kind,
+        required=node.required,
+        priority=node.priority,
+        budget=node.budget,
+        floor=0,
+        natural=0,
+        natural_is_exact=True,
+        given=0,
+        used=0,
+        outcome=outcome,
+        reason=reason,
+        message=message,
+        error=error,
+    )
+
+
+def _summed(group: ResolvedGroup, children: Sequence[Placement]) -> Placement:
+    """Add up what stands in a group that only joins."""
+    return evolve(
+        _nothing(group, "empty", Reason.EMPTY, ""),
+        floor=sum(child.floor for child in children if child.required),
+        natural=sum(child.natural for child in children),
+        natural_is_exact=all(child.natural_is_exact for child in children),
+        given=sum(child.given for child in children),
+    )
+
+
+def _together(children: Sequence[Placement]) -> tuple[Outcome, Reason, str]:
+    outcomes = {child.outcome for child in children}
+    if outcomes <= {"empty"}:
+        return "empty", Reason.EMPTY, "it has nothing to say"
+    if outcomes <= {"whole", "empty"}:
+        return "whole", Reason.FITS, "all of it is sent"
+    if outcomes & {"whole", "cut"}:
+        return "cut", Reason.NO_ROOM, "some of it is sent"
+    if "dropped" in outcomes:
+        return "dropped", Reason.NO_ROOM, "nothing in it fits"
+    return "failed", Reason.FAILED, "nothing in it could be produced"

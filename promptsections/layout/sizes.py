@@ -1,0 +1,153 @@
+"""Answer the solver's questions about sizes by measuring blocks, and remember the answers.
+
+Every block is asked no further than what it could be given: floors by doubling, since one answer
+holds both numbers and a floor is usually far below what is left; natural sizes up to an offer.
+"""
+
+from __future__ import annotations
+
+from attrs import define
+
+from promptsections.budgets import Auto
+from promptsections.errors import LayoutError
+from promptsections.layout.tree import Container, Leaf, Tree
+from promptsections.measurement import Measurement
+from promptsections.solver import Ledger
+
+UNBOUNDED = 1 << 62
+_FIRST_ASK = 64
+
+
+@define
+class Known:
+    """What is known of a size: exactly, or that it is more than something."""
+
+    tokens: int = -1
+    """Exact, if `is_exact`; otherwise the size is more than this."""
+    is_exact: bool = False
+
+    def learn(self, answer: int, at_most: int) -> None:
+        """Take in an answer that is exact up to `at_most` and more beyond."""
+        if answer <= at_most:
+            self.tokens, self.is_exact = answer, True
+        elif not self.is_exact:
+            self.tokens = max(self.tokens, at_most)
+
+    def answer(self, at_most: int) -> int | None:
+        """Answer a question as a block would, or `None` if it has to be asked."""
+        if self.is_exact:
+            return self.tokens if self.tokens <= at_most else at_most + 1
+        return at_most + 1 if self.tokens >= at_most else None
+
+
+class Sizes:
+    """Sizes of every leaf and container of a tree, in tokens; for one layout."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._members: dict[int, Leaf | Container] = {leaf.id: leaf for leaf in tree.leaves}
+        self._members |= {container.id: container for container in tree.containers.values()}
+        self.floors: dict[int, Known] = {number: Known() for number in self._members}
+        """Smallest useful sizes, reservations left aside."""
+        self.naturals: dict[int, Known] = {number: Known() for number in self._members}
+
+    def floor(self, number: int, at_most: int, /) -> int:
+        """Return the smallest size to give: the useful one, or what is reserved and needed."""
+        smallest = self.smallest(number, at_most)
+        member = self._members[number]
+        budget = member.section.budget if isinstance(member, Leaf) else member.group.budget
+        if not smallest or budget.at_least is None or budget.at_least <= smallest:
+            return smallest
+        reserved = min(budget.at_least, self.natural(number, budget.at_least))
+        return min(max(smallest, reserved), at_most + 1)
+
+    def exact_floor(self, number: int) -> int:
+        """Return the floor, however large it is."""
+        at_most = _FIRST_ASK
+        while (floor := self.floor(number, at_most)) > at_most:
+            if at_most > UNBOUNDED:
+                return floor
+            at_most *= 4
+        return floor
+
+    def smallest(self, number: int, at_most: int, /) -> int:
+        """Return the smallest useful size: exact up to `at_most`, `at_most + 1` beyond."""
+        known = self.floors[number]
+        answer = known.answer(at_most)
+        if answer is not None:
+            return answer
+        member = self._members[number]
+        if isinstance(member, Container):
+            known.learn(self._container_floor(member, at_most), at_most)
+        elif isinstance(member.section.budget, Auto):
+            self._measure(member, at_most)
+        else:
+            asked = min(_FIRST_ASK, at_most)
+            while self._measure(member, asked).floor > asked and asked < at_most:
+                asked = min(asked * 4, at_most)
+        answer = known.answer(at_most)
+        assert answer is not None
+        return answer
+
+    def natural(self, number: int, at_most: int, /) -> int:
+        """Return the size of all of it: exact up to `at_most`, `at_most + 1` beyond."""
+        known = self.naturals[number]
+        answer = known.answer(at_most)
+        if answer is not None:
+            return answer
+        member = self._members[number]
+        if isinstance(member, Leaf):
+            return self._measure(member, at_most).natural
+        natural = self._container_natural(member, at_most)
+        known.learn(natural, at_most)
+        return min(natural, at_most + 1)
+
+    def _measure(self, leaf: Leaf, at_most: int) -> Measurement:
+        answer = leaf.block.measure(leaf.counter, at_most)
+        floor, natural = answer
+        if not 0 <= floor <= natural or bool(floor) != bool(natural):
+            path = leaf.section.path
+            raise LayoutError(
+                f"section {path!r}: {type(leaf.block).__name__}.measure() answered floor={floor}, "
+                f"natural={natural}; 0 <= floor <= natural is needed, and both 0 without content",
+                section=path,
+            )
+        self.floors[leaf.id].learn(floor, at_most)
+        self.naturals[leaf.id].learn(natural, at_most)
+        return Measurement(min(floor, at_most + 1), min(natural, at_most + 1))
+
+    def _container_floor(self, container: Container, at_most: int) -> int:
+        """What a container requires, or if it requires nothing its cheapest unit; with wrapper."""
+        plan, room = container.plan, at_most - container.wrapper
+        if room < 0:
+            return at_most + 1 if self._has_content(container) else 0
+        ledger = Ledger(plan)
+        if plan.required:
+            if not ledger.try_unit(plan.required, room, self.floor):
+                return at_most + 1
+            if ledger.need:
+                return container.wrapper + ledger.need
+        cheapest = room + 1
+        for unit in plan.units:
+            ledger = Ledger(plan)
+            if ledger.try_unit(unit.tracks, cheapest - 1, self.floor) and ledger.need:
+                cheapest = ledger.need
+        if cheapest > room:
+            return at_most + 1 if self._has_content(container) else 0
+        return container.wrapper + cheapest
+
+    def _container_natural(self, container: Container, at_most: int) -> int:
+        room = at_most - container.wrapper
+        ledger = Ledger(container.plan)
+        for track in container.plan.tracks.values():
+            left = room - ledger.need
+            if left < 0:
+                break
+            natural = self.natural(track.id, left)
+            if track.ceiling is not None and natural > track.ceiling:
+                fits = self.floor(track.id, track.ceiling) <= track.ceiling
+                natural = track.ceiling if fits else 0
+            ledger.enter(track.id, natural)
+        return container.wrapper + ledger.need if ledger.need else 0
+
+    def _has_content(self, container: Container) -> bool:
+        return any(self.natural(track, 0) for track in container.plan.tracks)

@@ -1,0 +1,130 @@
+"""From resolved content to messages that fit: `Resolved`, `lay_out()` and `RenderedPrompt`.
+
+Everything after resolve: no I/O, no randomness, no global; the clock is read for timings alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from types import MappingProxyType
+from typing import Literal
+
+from attrs import field, frozen
+
+from promptsections.budgets import total_budget
+from promptsections.errors import LayoutError
+from promptsections.explain import explain
+from promptsections.layout import Layout, Reporter, ResolvedContent, engine_for
+from promptsections.messages import Message, Tool
+from promptsections.notes import Note
+
+_NO_TIMES: Mapping[str, float] = MappingProxyType({})
+
+
+@frozen(kw_only=True)
+class Resolved(ResolvedContent):
+    """All content of a prompt, for one model; lay it out at any number of budgets."""
+
+    def minimum_budget(self) -> int:
+        """Return the smallest budget, in tokens, at which `lay_out` succeeds.
+
+        Raises:
+            BudgetExceededError: if a required section needs more than its own limit allows.
+        """
+        engine = engine_for(self, self.budget)
+        return max(1, self.base + engine.at_floors(None).tokens)
+
+
+@frozen(kw_only=True)
+class RenderedPrompt:
+    """What a render returns; immutable."""
+
+    messages: tuple[Message, ...]
+    """What is sent, in order; a text form has its text in one system message."""
+    tools: tuple[Tool, ...] = ()
+    layout: Layout
+    """What happened to every section, and why."""
+    form: Literal["messages", "text"] = "messages"
+    model: str = ""
+    """Name of the profile that it was counted for."""
+    timings: Mapping[str, float] = field(default=_NO_TIMES, eq=False)
+    """Phase → seconds; no part of the layout, so that equal inputs give equal layouts."""
+
+    @property
+    def token_count(self) -> int:
+        """Tokens in all, framing, reply priming and tools included; never above the budget."""
+        return self.layout.token_count
+
+    @property
+    def exact(self) -> bool:
+        """Whether `token_count` follows the published formula throughout; notes say where not."""
+        return self.layout.exact
+
+    @property
+    def text(self) -> str:
+        """The prompt as one text.
+
+        Raises:
+            LayoutError: if it was rendered as messages.
+        """
+        if self.form != "text":
+            raise LayoutError(
+                'this prompt was rendered as messages: use Renderer(…, output="text") for a text'
+            )
+        return self.messages[0].text if self.messages else ""
+
+    def explain(self) -> str:
+        """Return the layout as a table for people."""
+        return explain(self.layout)
+
+
+def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
+    """Lay out resolved content in a budget.
+
+    Args:
+        resolved: What `Renderer.resolve()` returned.
+        budget: Tokens; by default those that it was resolved for.
+
+    Returns:
+        Messages whose `token_count` is at most the budget.
+
+    Raises:
+        BudgetExceededError: exactly if the budget is below `resolved.minimum_budget()`.
+        LayoutError: if a block breaks its promises, or something was read only as far as a smaller
+            budget allows.
+        InvalidBudgetError: if the budget is no whole number of tokens above 0.
+    """
+    started = perf_counter()
+    tokens = resolved.budget if budget is None else total_budget(budget)
+    if tokens > resolved.budget and resolved.unread:
+        unread = ", ".join(map(repr, resolved.unread))
+        raise LayoutError(
+            f"{unread} was read only as far as {resolved.budget} tokens need: "
+            f"resolve again with budget={tokens}"
+        )
+    engine = engine_for(resolved, tokens)
+    composed = engine.run()
+    reporter = Reporter(engine)
+    estimates = tuple(
+        Note("estimated", "", reason)
+        for reason in resolved.profile.estimates(composed.messages, resolved.tools)
+    )
+    layout = Layout(
+        budget=tokens,
+        base=resolved.base,
+        reserved=resolved.reserved if tokens == resolved.budget else 0,
+        token_count=resolved.base + composed.tokens,
+        exact=not estimates,
+        space=reporter.space,
+        placements=reporter.placements(),
+        notes=resolved.notes + reporter.notes() + estimates,
+    )
+    return RenderedPrompt(
+        messages=composed.messages,
+        tools=resolved.tools,
+        layout=layout,
+        form=resolved.profile.form,
+        model=resolved.profile.name,
+        timings={"lay_out": perf_counter() - started},
+    )

@@ -1,0 +1,264 @@
+"""`Renderer`: holds a model and functions, and wires the phases together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from types import MappingProxyType
+from typing import Any, Literal
+
+from attrs import evolve, field, frozen, validators
+
+from promptsections._run import NoWaiting, OnLoop, drive
+from promptsections.budgets import total_budget
+from promptsections.checking import check
+from promptsections.errors import DefinitionError, InvalidBudgetError
+from promptsections.notes import Note
+from promptsections.profiles import ModelProfile, find_profile
+from promptsections.prompt import Prompt
+from promptsections.rendered import RenderedPrompt, Resolved, lay_out
+from promptsections.resolving import Runner, Surroundings, resolve
+from promptsections.templates import Function, Undefined
+from promptsections.tokens import Tokenizer, as_tokenizer, is_loaded
+
+_THREAD_FROM = 16_000
+"""Budget in tokens from which a layout leaves the event loop's thread: about 15 ms of counting."""
+
+
+def _functions(value: Mapping[str, Function] | None) -> Mapping[str, Function]:
+    functions = dict(value or {})
+    for name, function in functions.items():
+        if not callable(function):
+            raise DefinitionError(f"function {name!r} is {type(function).__name__}, not callable")
+    return MappingProxyType(functions)
+
+
+@frozen
+class Renderer:
+    """Renders prompts for one model; immutable, for any number of renders at once.
+
+    Raises:
+        UnknownModelError: no such model; the text says how to declare it.
+        DefinitionError: neither model nor tokenizer, or a wrong value.
+    """
+
+    model: str | ModelProfile | None = None
+    """A model's name or a profile."""
+    tokenizer: str | Tokenizer | Callable[[str], int] | None = field(default=None, kw_only=True)
+    """Instead of a model: charges the tokens of text and nothing else. With a model: counts in
+    place of the model's own tokenizer."""
+    functions: Mapping[str, Function] = field(
+        factory=dict[str, Function], kw_only=True, converter=_functions, hash=False
+    )
+    """Name → function, for templates."""
+    profiles: Mapping[str, ModelProfile] | None = field(default=None, kw_only=True, hash=False)
+    """Name → profile; they win over the table of models."""
+    undefined: Undefined = field(
+        default="error", kw_only=True, validator=validators.in_(("error", "empty"))
+    )
+    """What a template's missing variable does: an error, or render nothing and be noted."""
+    on_failure: Literal["drop", "raise"] = field(
+        default="drop", kw_only=True, validator=validators.in_(("drop", "raise"))
+    )
+    """Whether an optional section whose source or function fails is left out, logged and noted, or
+    the error raised."""
+    output: Literal["messages", "text"] | None = field(
+        default=None, kw_only=True, validator=validators.in_(("messages", "text", None))
+    )
+    """The form of what comes out; by default as the profile has it."""
+    reserve_output_tokens: int | None = field(default=None, kw_only=True)
+    """Tokens of the window that are kept for the answer."""
+    profile: ModelProfile = field(init=False)
+    """What things cost, and how much fits."""
+
+    def __attrs_post_init__(self) -> None:
+        profile = _profile(self.model, self.tokenizer, self.profiles)
+        if self.output == "text" and profile.form != "text":
+            profile = evolve(profile, form="text", reply_priming=0)
+        elif self.output == "messages" and profile.form != "messages":
+            profile = evolve(profile, form="messages")
+        object.__setattr__(self, "profile", profile)
+
+    def render(
+        self,
+        prompt: Prompt,
+        memory: object = None,
+        *,
+        budget: int | None = None,
+        context: Any = None,
+        reserve_output_tokens: int | None = None,
+        timeout: float | None = None,
+    ) -> RenderedPrompt:
+        """Render a prompt; works with and without a running event loop.
+
+        Args:
+            prompt: The sections.
+            memory: A mapping, or an object with `get(path, default)`.
+            budget: Tokens of input as the provider bills it; by default the model's window without
+                the reserve for the answer.
+            context: Whatever sections and functions of the framework need; passed through.
+            reserve_output_tokens: Tokens kept for the answer, for this render.
+            timeout: Seconds that a section may take to resolve, under `arender()`.
+
+        Returns:
+            Messages that fit, and the reasons.
+
+        Raises:
+            BudgetExceededError: what is required does not fit.
+            ResolutionError: a required section has no content, or a name is not known.
+            NeedsEventLoopError: something must be awaited; it was not started.
+        """
+        started = perf_counter()
+        resolved = self.resolve(
+            prompt,
+            memory,
+            budget=budget,
+            context=context,
+            reserve_output_tokens=reserve_output_tokens,
+            timeout=timeout,
+        )
+        return _timed(lay_out(resolved), started)
+
+    async def arender(
+        self,
+        prompt: Prompt,
+        memory: object = None,
+        *,
+        budget: int | None = None,
+        context: Any = None,
+        reserve_output_tokens: int | None = None,
+        timeout: float | None = None,
+    ) -> RenderedPrompt:
+        """Render a prompt on asyncio or trio; sections and sources may wait, all at once.
+
+        The same as `render` otherwise. Plain data sources run in a worker thread.
+        """
+        started = perf_counter()
+        runner = OnLoop()
+        around = self._surroundings(memory, budget, context, reserve_output_tokens, timeout, runner)
+        resolved = await self._aresolve(prompt, around, runner)
+        if around.budget < _THREAD_FROM:
+            return _timed(lay_out(resolved), started)
+        return _timed(await runner.in_thread(lambda: lay_out(resolved)), started)
+
+    def resolve(
+        self,
+        prompt: Prompt,
+        memory: object = None,
+        *,
+        budget: int | None = None,
+        context: Any = None,
+        reserve_output_tokens: int | None = None,
+        timeout: float | None = None,
+    ) -> Resolved:
+        """Do the I/O of a render, once; `lay_out` the result at any number of budgets."""
+        around = self._surroundings(
+            memory, budget, context, reserve_output_tokens, timeout, NoWaiting()
+        )
+        return drive(resolve(_checked(prompt), around))
+
+    async def aresolve(
+        self,
+        prompt: Prompt,
+        memory: object = None,
+        *,
+        budget: int | None = None,
+        context: Any = None,
+        reserve_output_tokens: int | None = None,
+        timeout: float | None = None,
+    ) -> Resolved:
+        """Do the I/O of a render on an event loop."""
+        runner = OnLoop()
+        around = self._surroundings(memory, budget, context, reserve_output_tokens, timeout, runner)
+        return await self._aresolve(prompt, around, runner)
+
+    async def _aresolve(self, prompt: Prompt, around: Surroundings, runner: OnLoop) -> Resolved:
+        if not is_loaded(around.tokenizer):
+            # Loading a vocabulary takes longer than a loop may stall.
+            await runner.in_thread(lambda: around.tokenizer.count("warm"))
+        return await resolve(_checked(prompt), around)
+
+    def check(self, prompt: Prompt, memory: object = None) -> tuple[Note, ...]:
+        """Look for names that templates use and nobody provides, before anything runs.
+
+        Args:
+            prompt: The sections.
+            memory: An example of what renders will have; without it variables are not checked.
+
+        Returns:
+            A note for each mistake: `unknown_function` or `undefined_variable`.
+        """
+        return check(_checked(prompt), self.functions, memory)
+
+    def _surroundings(
+        self,
+        memory: object,
+        budget: int | None,
+        context: Any,
+        reserve: int | None,
+        timeout: float | None,
+        runner: Runner,
+    ) -> Surroundings:
+        tokens, reserved = self._budget(budget, reserve)
+        if timeout is not None and not timeout > 0:
+            raise DefinitionError(f"timeout={timeout!r} must be seconds above 0, or None")
+        return Surroundings(
+            memory={} if memory is None else memory,
+            functions=self.functions,
+            context=context,
+            profile=self.profile,
+            tokenizer=self.profile.tokenizer(),
+            budget=tokens,
+            reserved=reserved,
+            undefined=self.undefined,
+            on_failure=self.on_failure,
+            timeout=timeout,
+            runner=runner,
+        )
+
+    def _budget(self, budget: int | None, reserve: int | None) -> tuple[int, int]:
+        """Return the budget of a render and what it leaves for the answer, in tokens."""
+        reserve = self.reserve_output_tokens if reserve is None else reserve
+        window = self.profile.context_window
+        if budget is None:
+            tokens = self.profile.input_budget(reserve)
+        else:
+            tokens = total_budget(budget)
+            if window is not None and tokens + (reserve or 0) > window:
+                answer = f" and {reserve} for the answer" if reserve else ""
+                raise InvalidBudgetError(
+                    f"budget={tokens}{answer} is more than the context window of "
+                    f"{self.profile.name!r}, {window} tokens",
+                    value=budget,
+                )
+        return tokens, window - tokens if window is not None and budget is None else reserve or 0
+
+
+def _profile(
+    model: str | ModelProfile | None,
+    tokenizer: str | Tokenizer | Callable[[str], int] | None,
+    profiles: Mapping[str, ModelProfile] | None,
+) -> ModelProfile:
+    if model is None:
+        if tokenizer is None:
+            raise DefinitionError(
+                'Renderer needs a model or a tokenizer: Renderer("gpt-4o"), or '
+                'Renderer(tokenizer="o200k_base") to charge nothing but text'
+            )
+        return ModelProfile.plain(tokenizer)
+    profile = model if isinstance(model, ModelProfile) else find_profile(model, profiles)
+    return profile if tokenizer is None else evolve(profile, encoding=as_tokenizer(tokenizer))
+
+
+def _checked(prompt: object) -> Prompt:
+    if isinstance(prompt, Prompt):
+        return prompt
+    raise DefinitionError(
+        f"render needs a Prompt, not {type(prompt).__name__}: write Prompt([section, …])"
+    )
+
+
+def _timed(rendered: RenderedPrompt, started: float) -> RenderedPrompt:
+    took = perf_counter() - started
+    laid_out = rendered.timings["lay_out"]
+    return evolve(rendered, timings={"resolve": took - laid_out, "lay_out": laid_out})

@@ -1,0 +1,302 @@
+"""The one phase that may wait: every section of a prompt turns itself into a block, all at once.
+
+It knows sections and scopes; how to wait is passed in, and nothing is sized here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, Protocol, TypeVar, cast
+
+from attrs import evolve, field, frozen
+
+from promptsections._run import SelfCancelled, TimedOut
+from promptsections.blocks import HistoryBlock, StackBlock
+from promptsections.budgets import Share
+from promptsections.counting import Counter
+from promptsections.errors import (
+    DataSourceError,
+    FunctionError,
+    NeedsEventLoopError,
+    PromptSectionsError,
+    RecursionLimitError,
+    ResolutionError,
+    SourceTimeoutError,
+)
+from promptsections.layout import Failure, ResolvedGroup, ResolvedNode, ResolvedSection
+from promptsections.messages import Tool
+from promptsections.notes import Note
+from promptsections.profiles import ModelProfile
+from promptsections.prompt import Prompt
+from promptsections.rendered import Resolved
+from promptsections.scope import Report, Scope, Waiting
+from promptsections.sections import Content, GroupSection, PromptSection, to_block
+from promptsections.templates import Deferred, Function, Undefined
+from promptsections.tokens import Tokenizer
+
+T = TypeVar("T")
+MOST_SECTIONS_DEEP = 20
+"""How deep sections may resolve other sections."""
+
+_log = logging.getLogger("promptsections")
+
+
+class Runner(Waiting, Protocol):
+    """How a render waits, and for how long."""
+
+    async def within(self, seconds: float | None, call: Callable[[], Awaitable[T]], /) -> T:
+        """Run a call; `TimedOut` if it takes longer."""
+        ...
+
+
+@frozen(kw_only=True)
+class Surroundings:
+    """All that a render has beside its prompt."""
+
+    memory: object
+    functions: Mapping[str, Function]
+    context: Any
+    profile: ModelProfile
+    tokenizer: Tokenizer
+    budget: int
+    reserved: int
+    undefined: Undefined
+    on_failure: Literal["drop", "raise"]
+    timeout: float | None
+    runner: Runner
+    report: Report = field(factory=Report)
+
+
+@frozen
+class _Place:
+    """A section in the tree, and the most that it could be given."""
+
+    section: PromptSection
+    path: str
+    name: str
+    available: int
+    in_text: bool
+
+
+def _places(group: GroupSection, *, path: str, available: int, in_text: bool) -> Iterator[_Place]:
+    """Yield every section with content of its own, in document order."""
+    inside = in_text or group.role is not None
+    for name, section in zip(group.names, group.sections, strict=True):
+        place = _Place(section, f"{path}{name}", name, _available(section, available), inside)
+        if is_plain_group(section):
+            yield from _places(
+                cast("GroupSection", section),
+                path=f"{place.path}/",
+                available=place.available,
+                in_text=inside,
+            )
+        else:
+            yield place
+
+
+def is_plain_group(section: PromptSection) -> bool:
+    """Whether a layout looks into the section, instead of asking it for its content."""
+    return isinstance(section, GroupSection) and type(section).resolve is GroupSection.resolve
+
+
+def _available(section: PromptSection, around: int) -> int:
+    budget = section.budget
+    most = around if budget.ceiling is None else min(around, budget.ceiling)
+    if isinstance(budget, Share):
+        part = around * budget.fraction.numerator // budget.fraction.denominator
+        most = min(most, max(part, budget.at_least or 0))
+    return max(most, 1)
+
+
+async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
+    """Resolve all sections of a prompt, each exactly once.
+
+    Raises:
+        ResolutionError: a required section has no content; `.section` says which.
+        DefinitionError: a section or value is wrong.
+    """
+    tools: tuple[Tool, ...] = prompt.all_tools()
+    in_text = around.profile.form == "text"
+    base = around.profile.base_tokens(tools, around.tokenizer)
+    places = list(_places(prompt, path="", available=max(around.budget - base, 1), in_text=in_text))
+    calls: list[Callable[[], Coroutine[Any, Any, ResolvedSection]]] = [
+        partial(_resolve_place, place, around) for place in places
+    ]
+    sections = await around.runner.gather(calls) if calls else []
+    resolved = {section.path: section for section in sections}
+    return Resolved(
+        root=_group(prompt, "", prompt.name or prompt.kind, resolved),
+        profile=around.profile,
+        tokenizer=around.tokenizer,
+        tools=tools,
+        budget=around.budget,
+        reserved=around.reserved,
+        unread=tuple(section.path for section in sections if _is_unread(section)),
+        notes=_notes(around.report.notes, places),
+    )
+
+
+def _is_unread(section: ResolvedSection) -> bool:
+    return isinstance(section.block, HistoryBlock) and section.block.unread
+
+
+def _notes(notes: Sequence[Note], places: Sequence[_Place]) -> tuple[Note, ...]:
+    """Order notes by document, however the sections happened to run."""
+    order = {place.path: index for index, place in enumerate(places)}
+    return tuple(sorted(notes, key=lambda note: order.get(note.path, -1)))
+
+
+def _group(
+    group: GroupSection, path: str, name: str, resolved: Mapping[str, ResolvedSection]
+) -> ResolvedGroup:
+    children: list[ResolvedNode] = []
+    for child_name, section in zip(group.names, group.sections, strict=True):
+        child_path = f"{path}/{child_name}" if path else child_name
+        if is_plain_group(section):
+            inner = cast("GroupSection", section)
+            children.append(_group(inner, child_path, child_name, resolved))
+        else:
+            children.append(resolved[child_path])
+    return ResolvedGroup(
+        path=path,
+        name=name,
+        kind=group.kind,
+        required=group.required,
+        priority=group.priority,
+        budget=group.budget,
+        role=group.role,
+        separator=group.separator,
+        prefix=group.text_prefix,
+        children=tuple(children),
+    )
+
+
+# --- one section --------------------------------------------------------------------------------
+
+
+async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection:
+    section = place.section
+    resolved = ResolvedSection(
+        path=place.path,
+        name=place.name,
+        kind=section.kind,
+        required=section.required,
+        priority=section.priority,
+        budget=section.budget,
+        lines=section.lines(),
+        block=None,
+    )
+    seconds = section.timeout if section.timeout is not None else around.timeout
+    scope = Scope(
+        memory=around.memory,
+        functions=around.functions,
+        context=around.context,
+        available=place.available,
+        path=place.path,
+        undefined=around.undefined,
+        counter=Counter(
+            around.profile, around.tokenizer, section.lines() if place.in_text else None
+        ),
+        waiting=around.runner,
+        resolver=_resolve_inside,
+        report=around.report,
+    )
+    try:
+        content = await around.runner.within(seconds, partial(_content, section, scope))
+        block = to_block(section, content)
+    except Exception as error:
+        return evolve(resolved, failure=_failed(_named(error, place, seconds), place, around))
+    missing = around.report.missing.get(place.path)
+    if block is None and missing is not None:
+        message = f"memory holds nothing at {missing!r}"
+        return evolve(resolved, failure=Failure("missing", message))
+    return evolve(resolved, block=block)
+
+
+async def _content(section: PromptSection, scope: Scope) -> Content:
+    """Ask a section for its content, and wait for it where that is allowed."""
+    if inspect.iscoroutinefunction(section.resolve) and not scope.may_await:
+        raise _must_wait(section)
+    found: Any = section.resolve(scope)
+    while inspect.isawaitable(found):
+        if not scope.may_await and not isinstance(found, Deferred):
+            if inspect.iscoroutine(found):
+                found.close()
+            raise _must_wait(section)
+        found = await found
+    return cast("Content", found)
+
+
+async def _resolve_inside(section: PromptSection, scope: Scope) -> Content:
+    """Resolve a section for another one: `scope.resolve()`."""
+    if scope.depth >= MOST_SECTIONS_DEEP:
+        raise RecursionLimitError(
+            f"sections resolve each other more than {MOST_SECTIONS_DEEP} levels deep, last "
+            f"{type(section).__name__}"
+        )
+    deeper = evolve(scope, depth=scope.depth + 1)
+    if not is_plain_group(section):
+        return await _content(section, deeper)
+    group = cast("GroupSection", section)
+    blocks = [to_block(child, await _resolve_inside(child, deeper)) for child in group.sections]
+    found = [block for block in blocks if block is not None]
+    return StackBlock(found) if found else None
+
+
+def _must_wait(section: PromptSection) -> NeedsEventLoopError:
+    return NeedsEventLoopError(
+        f"{type(section).__name__}.resolve() must be awaited, and render() does not wait: "
+        "write `await ….arender(…)`"
+    )
+
+
+# --- failures -----------------------------------------------------------------------------------
+
+
+def _named(error: Exception, place: _Place, seconds: float | None) -> Exception:
+    """Make a typed error that names the section."""
+    match error:
+        case TimedOut():
+            limit = seconds or 0.0
+            return SourceTimeoutError(
+                f"took longer than {limit:g} s to resolve", seconds=limit, section=place.path
+            )
+        case SelfCancelled():
+            cancelled = DataSourceError("cancelled itself", section=place.path)
+            cancelled.__cause__ = error.__cause__
+            return cancelled
+        case ResolutionError():
+            if error.section is None:
+                error.section = place.path
+            return error
+        case PromptSectionsError():
+            error.add_note(f"in section {place.path!r}")
+            return error
+        case _:
+            named = ResolutionError(
+                f"{type(place.section).__name__}.resolve() raised {type(error).__name__}: {error}",
+                section=place.path,
+            )
+            named.__cause__ = error
+            return named
+
+
+def _may_drop(error: Exception) -> bool:
+    """Whether an optional section is left out for this error; others always raise."""
+    return isinstance(error, FunctionError | DataSourceError | SourceTimeoutError) or (
+        type(error) is ResolutionError
+    )
+
+
+def _failed(error: Exception, place: _Place, around: Surroundings) -> Failure:
+    if place.section.required or around.on_failure == "raise" or not _may_drop(error):
+        raise error
+    _log.warning(
+        "section %r is left out: %s", place.path, error, exc_info=(type(error), error, None)
+    )
+    cause = error.__cause__ or error
+    reason = "timeout" if isinstance(error, SourceTimeoutError) else "failed"
+    return Failure(reason, str(error), cause)

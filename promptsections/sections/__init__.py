@@ -1,0 +1,39 @@
+"""The sections of a prompt, and the class to derive one's own from."""
+
+from promptsections.sections.base import Content, PromptSection, Stability, to_block
+from promptsections.sections.calls import FunctionCallMessage, FunctionResponseMessage
+from promptsections.sections.data import (
+    ConversationHistory,
+    DataSource,
+    DataSourceSection,
+    MemorySection,
+    UserInput,
+)
+from promptsections.sections.group import GroupSection
+from promptsections.sections.text import (
+    AssistantMessage,
+    SystemMessage,
+    TemplateSection,
+    TextSection,
+    UserMessage,
+)
+
+__all__ = [
+    "AssistantMessage",
+    "Content",
+    "ConversationHistory",
+    "DataSource",
+    "DataSourceSection",
+    "FunctionCallMessage",
+    "FunctionResponseMessage",
+    "GroupSection",
+    "MemorySection",
+    "PromptSection",
+    "Stability",
+    "SystemMessage",
+    "TemplateSection",
+    "TextSection",
+    "UserInput",
+    "UserMessage",
+    "to_block",
+]

@@ -1,0 +1,253 @@
+"""Sections whose content comes from outside: memory, the user, data sources, the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Literal, cast
+
+from attrs import field, frozen
+
+from promptsections.blocks import Chunk, ItemsBlock, TextBlock, history_block
+from promptsections.budgets import Budget, Rest, Share
+from promptsections.counting import Lines
+from promptsections.errors import DefinitionError, ResolutionError
+from promptsections.messages import Message, Part, Role, TextPart
+from promptsections.scope import Scope
+from promptsections.sections.base import (
+    Content,
+    PromptSection,
+    check_budget,
+    check_role,
+    read_budget,
+)
+from promptsections.templates import Deferred, to_text
+
+_NO_VALUE = object()
+
+
+@frozen
+class MemorySection(PromptSection):
+    """A value from memory as text; left out if memory does not hold it."""
+
+    variable: str
+    """Path of the value."""
+    role: Role = field(default="system", validator=check_role)
+    tag: str | None = None
+    """Name of an XML element to put the text in; the element is whole even where text is cut."""
+    format: Literal["json", "yaml", "bullets"] = "json"
+    """How mappings and lists are written; a text is a text in all of them."""
+    required: bool = field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.format not in _FORMATS:
+            raise DefinitionError(f"format={self.format!r} is none of {', '.join(_FORMATS)}")
+        if self.tag is not None and not self.tag.isidentifier():
+            raise DefinitionError(f"tag={self.tag!r} is no name of an XML element")
+
+    def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
+        """Return the value as one message."""
+        value = scope.read(self.variable, None)
+        if value is None:
+            scope.missing(self.variable)
+            return None
+        text = _FORMATS[self.format](value, self.variable)
+        if not text.strip():
+            return None
+        before, after = (f"<{self.tag}>\n", f"\n</{self.tag}>") if self.tag else ("", "")
+        return TextBlock(
+            text,
+            Message(self.role),
+            cut=self.cut,
+            limit=self.budget.ceiling,
+            before=before,
+            after=after,
+        )
+
+
+def _outline(value: object, name: str, depth: int = 0) -> list[str]:
+    """Write nested mappings and lists as indented lines, two blanks a level."""
+    indent = "  " * depth
+    lines: list[str] = []
+    if depth > 50:
+        raise ResolutionError(f"{name!r} is nested more than 50 levels deep")
+    if isinstance(value, Mapping):
+        for key, item in cast("Mapping[object, object]", value).items():
+            label = f"{indent}{to_text(key, name=name)}:"
+            if _is_container(item) and item:
+                lines += [label, *_outline(item, name, depth + 1)]
+            else:
+                lines.append(f"{label} {_scalar(item, name)}".rstrip())
+        return lines
+    for item in cast("Iterable[object]", value):
+        if _is_container(item) and item:
+            first, *others = _outline(item, name, depth + 1)
+            lines += [f"{indent}- {first.strip()}", *others]
+        else:
+            lines.append(f"{indent}- {_scalar(item, name)}".rstrip())
+    return lines
+
+
+def _is_container(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple)
+
+
+def _scalar(value: object, name: str) -> str:
+    return to_text(value, name=name).replace("\n", " ")
+
+
+def _yaml(value: object, name: str) -> str:
+    return "\n".join(_outline(value, name)) if _is_container(value) else to_text(value, name=name)
+
+
+def _bullets(value: object, name: str) -> str:
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[object, object]", value).items()
+        return "\n".join(f"- {to_text(k, name=name)}: {_scalar(v, name)}" for k, v in pairs)
+    if isinstance(value, list | tuple):
+        return "\n".join(f"- {_scalar(item, name)}" for item in cast("Iterable[object]", value))
+    return to_text(value, name=name)
+
+
+def _json(value: object, name: str) -> str:
+    return to_text(value, name=name)
+
+
+_FORMATS: Mapping[str, Callable[[object, str], str]] = {
+    "json": _json,
+    "yaml": _yaml,
+    "bullets": _bullets,
+}
+
+
+@frozen
+class UserInput(PromptSection):
+    """The user's words as data, with images and files if there are any."""
+
+    variable: str = "input"
+    files: str | None = None
+    """Path of a list of parts (images, files) that go with the words."""
+    text_prefix: str = field(default="user: ", kw_only=True)
+
+    def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
+        """Return one user message; nothing if there are no words and no files."""
+        if not self.required and scope.read(self.variable, _NO_VALUE) is _NO_VALUE:
+            scope.missing(self.variable)
+            return None
+        text = to_text(scope.read(self.variable), name=self.variable)
+        parts = self._parts(scope)
+        if not parts:
+            return Message("user", text) if text else None
+        return Message("user", (TextPart(text), *parts) if text else parts)
+
+    def _parts(self, scope: Scope) -> tuple[Part, ...]:
+        if self.files is None:
+            return ()
+        value = scope.read(self.files, None)
+        if value is None:
+            return ()
+        if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+            raise DefinitionError(f"{self.files!r} must be a list of parts: images, files")
+        content = Message("user", cast("Iterable[Any]", value)).content
+        return cast("tuple[Part, ...]", content)
+
+
+DataSource = Callable[[str, Scope], Iterable[Chunk | str] | Awaitable[Iterable[Chunk | str]]]
+"""`source(query, scope)` → chunks, best first; plain or async."""
+
+
+@frozen
+class DataSourceSection(PromptSection):
+    """Ranked chunks from a data source: whole chunks in their order, as many as fit."""
+
+    source: DataSource
+    query: str = "input"
+    """Path in memory of what is asked for; `""` if it is missing."""
+    role: Role = field(default="system", validator=check_role)
+    tokens: Budget = field(
+        default=Share(0.3), kw_only=True, converter=read_budget, validator=check_budget
+    )
+    required: bool = field(default=False, kw_only=True)
+    separator: str = field(default="\n\n", kw_only=True)
+    """Stands between chunks."""
+
+    def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
+        """Return the chunks as one message."""
+        query = to_text(scope.read(self.query, ""), name=self.query)
+
+        async def found() -> Content:
+            chunks = [_chunk(item) for item in await scope.fetch(self.source, query)]
+            return ItemsBlock(
+                chunks,
+                Message(self.role),
+                separator=self.separator,
+                cut=self.cut,
+                limit=self.budget.ceiling,
+            )
+
+        return Deferred(found)
+
+
+def _chunk(value: object) -> Chunk:
+    if isinstance(value, Chunk):
+        return value
+    if isinstance(value, str):
+        return Chunk(value)
+    raise DefinitionError(f"a data source returned {type(value).__name__}: return Chunk or str")
+
+
+@frozen
+class ConversationHistory(PromptSection):
+    """Past turns of the conversation: whole exchanges, the newest kept."""
+
+    variable: str = "history"
+    """Path of the messages, oldest first, or of a `NewestFirst`; missing is empty."""
+    tokens: Budget = field(
+        default=Rest(), kw_only=True, converter=read_budget, validator=check_budget
+    )
+    required: bool = field(default=False, kw_only=True)
+    user_prefix: str = field(default="user: ", kw_only=True)
+    """In a text: what stands in front of a user's line."""
+    assistant_prefix: str = field(default="assistant: ", kw_only=True)
+    start_on: Literal["user", "any"] = field(default="user", kw_only=True)
+    """`"user"`: messages before the first user turn are left out."""
+    keep_system: bool = field(default=True, kw_only=True)
+    """Whether leading system and developer messages are kept, whatever else is cut."""
+    max_messages: int | None = field(default=None, kw_only=True)
+    """The most messages to send, whatever their size."""
+    transform: Callable[[Message], Message | None] | None = field(default=None, kw_only=True)
+    """Maps a message before it is used, or leaves it out with `None`."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.start_on not in ("user", "any"):
+            raise DefinitionError(f'start_on={self.start_on!r} is neither "user" nor "any"')
+        if self.max_messages is not None and self.max_messages < 1:
+            raise DefinitionError(f"max_messages={self.max_messages!r} must be 1 or more")
+
+    def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
+        """Return the turns as a block that keeps whole exchanges."""
+        value = scope.read(self.variable, None)
+
+        async def read() -> Content:
+            return await history_block(
+                value,
+                counter=scope.counter_for(self.lines()),
+                available=scope.available,
+                start_on=self.start_on,
+                keep_system=self.keep_system,
+                max_messages=self.max_messages,
+                transform=self.transform,
+                may_wait=scope.may_await,
+            )
+
+        return Deferred(read)
+
+    def lines(self) -> Lines:
+        """Label each line with who speaks."""
+        labels = {
+            "user": self.user_prefix,
+            "assistant": self.assistant_prefix,
+            "system": "system: ",
+            "developer": "system: ",
+            "tool": "tool {name}: ",
+        }
+        return Lines(self.text_prefix, self.separator, labels)

@@ -1,0 +1,89 @@
+"""`GroupSection`: sections that stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable
+from typing import Any, cast
+
+from attrs import Attribute, field, frozen
+
+from promptsections.errors import DefinitionError, DuplicateNameError
+from promptsections.messages import Role
+from promptsections.scope import Scope
+from promptsections.sections.base import Content, PromptSection, check_role
+
+MAX_DEPTH = 100
+"""How deep groups may nest."""
+
+
+def _sections(value: Iterable[PromptSection]) -> tuple[PromptSection, ...]:
+    if isinstance(value, PromptSection):
+        raise DefinitionError("sections must be a list: put the section in brackets")
+    sections = tuple(value)
+    for index, section in enumerate(cast("tuple[Any, ...]", sections)):
+        if not isinstance(section, PromptSection):
+            raise DefinitionError(
+                f"sections[{index}] is {type(section).__name__}, not a PromptSection; "
+                "a text goes in TextSection(…) or SystemMessage(…)"
+            )
+    return sections
+
+
+def _check_role(group: PromptSection, attribute: Attribute[Any], value: object) -> None:
+    if value is not None:
+        check_role(group, attribute, value)
+
+
+@frozen
+class GroupSection(PromptSection):
+    """Sections that stand together: they only join, unless the group has a budget of its own."""
+
+    sections: tuple[PromptSection, ...] = field(converter=_sections)
+    role: Role | None = field(default=None, validator=_check_role)
+    """With a role, the group is one message of that role; without, its messages stay apart."""
+    separator: str = field(default="\n\n", kw_only=True)
+    """Stands between the texts of the sections."""
+    names: tuple[str, ...] = field(init=False, eq=False, repr=False)
+    """The name of each section, given or made."""
+    depth: int = field(init=False, eq=False, repr=False)
+    """Levels of groups, this one included."""
+
+    def __attrs_post_init__(self) -> None:
+        for section in self.sections:
+            _ = section.budget  # a bad default of a subclass is an error here, not at a render
+        object.__setattr__(self, "names", _names(self.sections))
+        inner = (s.depth for s in self.sections if isinstance(s, GroupSection))
+        depth = 1 + max(inner, default=0)
+        if depth > MAX_DEPTH:
+            raise DefinitionError(
+                f"groups nest {depth} deep; at most {MAX_DEPTH} levels are allowed"
+            )
+        object.__setattr__(self, "depth", depth)
+
+    def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
+        """Return the content of all sections as one block; a layout asks each section instead."""
+        return scope.resolve(self)
+
+
+def _names(sections: tuple[PromptSection, ...]) -> tuple[str, ...]:
+    """Give every section a name; those without one are called kind, kind-2, …"""
+    taken: set[str] = set()
+    for section in sections:
+        if section.name is None:
+            continue
+        if section.name in taken:
+            raise DuplicateNameError(
+                f"two sections beside each other are named {section.name!r}", name=section.name
+            )
+        taken.add(section.name)
+    names: list[str] = []
+    numbers: dict[str, int] = {}
+    for section in sections:
+        name = section.name
+        while name is None:
+            number = numbers[section.kind] = numbers.get(section.kind, 0) + 1
+            made = section.kind if number == 1 else f"{section.kind}-{number}"
+            name = made if made not in taken else None
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
