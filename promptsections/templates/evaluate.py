@@ -32,7 +32,7 @@ from promptsections.memory import MISSING, explain_miss
 from promptsections.templates.deferred import Deferred
 from promptsections.templates.nodes import Argument, Call, Node, Text, Variable
 from promptsections.templates.places import place_of, shorten
-from promptsections.templates.suggestions import did_you_mean, suggest
+from promptsections.templates.suggestions import did_you_mean, suggest, suggest_path
 from promptsections.templates.values import to_text
 from promptsections.unicode import well_formed
 
@@ -175,9 +175,7 @@ class _Variables:
 
     def _fail(self, variable: Variable) -> NoReturn:
         miss = explain_miss(self.names.memory, variable.path)
-        rest = variable.path[len(miss.prefix) :]
-        near = suggest(rest.partition(".")[0], miss.names) or suggest(rest, miss.names)
-        suggestions = [miss.prefix + key for key in near]
+        suggestions = suggest_path(variable.path, miss)
         raise UndefinedVariableError(
             f"variable {_shown(variable, self.template)} {miss.reason}"
             f"{did_you_mean(variable.path, suggestions)}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from attrs import field, frozen
@@ -17,8 +16,6 @@ from promptsections.templates.nodes import Call, Node, Variable
 from promptsections.templates.parser import parse
 
 T = TypeVar("T")
-
-_NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
 
 
 @frozen(repr=False)
@@ -69,7 +66,7 @@ class Template:
         self,
         memory: object = None,
         *,
-        functions: Mapping[str, Function] = _NO_FUNCTIONS,
+        functions: Mapping[str, Function] | None = None,
         undefined: Undefined = "error",
     ) -> str:
         """Render the template by itself, outside a prompt, without an event loop.
@@ -82,18 +79,19 @@ class Template:
         Raises:
             ResolutionError: as `evaluate` says.
         """
-        names = _Standalone(memory, functions, undefined, may_await=False)
+        names = _Standalone(memory, functions or {}, undefined, may_await=False)
         return _finish(evaluate(self, names))
 
     async def arender(
         self,
         memory: object = None,
         *,
-        functions: Mapping[str, Function] = _NO_FUNCTIONS,
+        functions: Mapping[str, Function] | None = None,
         undefined: Undefined = "error",
     ) -> str:
         """Render as `render` does, with functions that may be awaited, one after the other."""
-        return await evaluate(self, _Standalone(memory, functions, undefined, may_await=True))
+        names = _Standalone(memory, functions or {}, undefined, may_await=True)
+        return await evaluate(self, names)
 
     def _variables(self) -> Iterator[Variable]:
         for node in self.nodes:
@@ -115,6 +113,10 @@ class _Standalone:
     functions: Mapping[str, Function]
     undefined: Undefined
     may_await: bool = field(kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.undefined not in ("error", "empty"):
+            raise DefinitionError(f"undefined must be 'error' or 'empty', not {self.undefined!r}")
 
     def read(self, path: str, default: object = None, /) -> object:
         """Return the value at a path, or the default."""

@@ -182,6 +182,15 @@ def test_missing_path_is_explained_without_showing_values(kind: Any, path: str, 
     assert "HUNTER2" not in str(caught.value)
 
 
+def test_memory_that_must_be_awaited_is_refused() -> None:
+    class Remote:
+        async def get(self, path: str, default: object = None) -> object:
+            raise AssertionError
+
+    with pytest.raises(DefinitionError, match=r"get\(\) of Remote must be awaited"):
+        lookup(Remote(), "a")
+
+
 def test_explanation_of_a_long_path_is_short() -> None:
     long = "a" * 5_000
 

@@ -13,6 +13,7 @@ import pytest
 from attrs import field, frozen
 
 from promptsections.errors import (
+    DefinitionError,
     FunctionError,
     NeedsEventLoopError,
     RecursionLimitError,
@@ -114,6 +115,12 @@ def test_missing_variable_may_render_as_nothing_and_is_reported_once() -> None:
 
 def test_standalone_template_may_render_missing_variables_as_nothing() -> None:
     assert Template("[<<$x>>]").render(undefined="empty") == "[]"
+
+
+def test_unknown_policy_for_missing_variables_is_refused() -> None:
+    wrong: Any = "ignore"
+    with pytest.raises(DefinitionError, match="not 'ignore'"):
+        Template("x").render(undefined=wrong)
 
 
 def test_value_without_text_is_reported_at_its_placeholder() -> None:
