@@ -91,6 +91,7 @@ def check_sizes(block: Block, counter: Counter, size: int) -> Sequence[Message]:
     return sent
 
 
-def amount(messages: Sequence[Message]) -> int:
-    """Measure how much is sent, in characters and messages."""
-    return sum(1 + len(message.text) for message in messages)
+def amount(messages: Sequence[Message], cut: Truncate | None) -> int:
+    """Measure how much is sent, in characters and messages, without marks of what was cut."""
+    marker = cut.marker if cut is not None else ""
+    return sum(1 + len(message.text.replace(marker, "")) for message in messages)
