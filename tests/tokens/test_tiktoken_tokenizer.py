@@ -1,0 +1,224 @@
+"""Counting with tiktoken: exact, offline, loaded once, and hard to break."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+import tiktoken
+from hypothesis import given
+from token_samples import ENCODINGS, texts
+
+from promptsections.errors import DefinitionError
+from promptsections.tokens import TiktokenTokenizer, is_loaded, tiktoken_encoding
+
+BYTES = {bytes([value]): value for value in range(256)}
+
+
+def own_encoding(name: str = "mine", pattern: str = r"\S+|\s+(?!\S)|\s+") -> tiktoken.Encoding:
+    return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=BYTES, special_tokens={})
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {"o200k_base": 0, "cl100k_base": 0}),
+        ("Hello World", {"o200k_base": 2, "cl100k_base": 2}),
+        ("<|endoftext|>", {"o200k_base": 7, "cl100k_base": 7}),
+        ("a<|endoftext|>b", {"o200k_base": 9, "cl100k_base": 9}),
+        ("\ude00", {"o200k_base": 1, "cl100k_base": 1}),
+        ("\ud83d\ude00", {"o200k_base": 1, "cl100k_base": 2}),
+        ("\udbff x", {"o200k_base": 2, "cl100k_base": 2}),
+        ("\x00", {"o200k_base": 1, "cl100k_base": 1}),
+    ],
+)
+def test_text_is_counted_as_ordinary_text(name, text, expected):
+    assert TiktokenTokenizer(name).count(text) == expected[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("tiktoken is great!", [83, 1609, 5963, 374, 2294, 0]),
+        ("Hello, World", [9906, 11, 4435]),
+    ],
+)
+def test_text_is_encoded_as_the_published_examples_say(text, ids):
+    assert list(TiktokenTokenizer("cl100k_base").encode(text)) == ids
+
+
+def test_a_tokenizer_says_what_it_is():
+    tokenizer = TiktokenTokenizer()
+
+    assert (tokenizer.name, tokenizer.exact, tokenizer.joints) == ("o200k_base", True, "strong")
+
+
+def test_a_tokenizer_is_equal_by_name_and_survives_pickling():
+    tokenizer = TiktokenTokenizer("cl100k_base")
+
+    assert pickle.loads(pickle.dumps(tokenizer)) == tokenizer
+    assert len(pickle.dumps(tokenizer)) < 500
+    assert hash(tokenizer) == hash(TiktokenTokenizer("cl100k_base"))
+    assert tokenizer != TiktokenTokenizer("o200k_base")
+
+
+@pytest.mark.parametrize("name", ["o200k", "p50k_base", "", None, 5])
+def test_an_unknown_encoding_is_refused_and_the_bundled_ones_are_named(name):
+    with pytest.raises(DefinitionError, match="'o200k_base' and 'cl100k_base'"):
+        TiktokenTokenizer(name)
+
+
+def test_a_name_that_is_nearly_right_is_suggested():
+    with pytest.raises(DefinitionError, match="Did you mean 'o200k_base'"):
+        TiktokenTokenizer("o200k-base")
+
+
+# --- long runs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("blank", [" ", "\t", "\u3000"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("x", ""),
+        ("", "x"),
+        ("!", "?"),
+        ("a\n", "b"),
+        ("a\n", ""),
+        ("a", "\nb"),
+        ("", "\n"),
+    ],
+)
+def test_runs_of_blanks_are_counted_as_tiktoken_counts_them(
+    monkeypatch, name, blank, before, after
+):
+    """Where tiktoken can still do it: the guard is made to act on shorter runs."""
+    tokenizer = TiktokenTokenizer(name)
+    text = (before + blank * 300 + after) * 3
+    expected = tokenizer.count(text)
+    monkeypatch.setattr(tiktoken_encoding, "_HUGE", 100)
+    blanks = tiktoken_encoding.BLANKS
+    short = tiktoken_encoding.re.compile(f"(?<!{blanks}){blanks}{{201,}}+")
+    monkeypatch.setattr(tiktoken_encoding, "_LONG_BLANKS", short)
+
+    assert tokenizer.count(text) == expected
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_million_blanks_do_not_panic(name):
+    blanks = " " * 1_280_000
+
+    assert TiktokenTokenizer(name).count(blanks) == 10_000
+    assert TiktokenTokenizer(name).count(f"a{blanks} b") == 10_002
+
+
+def test_a_long_run_of_one_character_is_counted():
+    assert TiktokenTokenizer("cl100k_base").count("~" * 800_000) == 25_000
+
+
+# --- encodings of one's own ---------------------------------------------------------------------
+
+
+def test_an_encoding_of_ones_own_is_counted_with():
+    tokenizer = TiktokenTokenizer(own_encoding())
+
+    assert (tokenizer.name, tokenizer.joints) == ("mine", "none")
+    assert tokenizer.count("abc d") == 5
+    assert TiktokenTokenizer(own_encoding()) != tokenizer
+    assert pickle.loads(pickle.dumps(tokenizer)).count("abc d") == 5
+
+
+@pytest.mark.parametrize(
+    "pattern", [tiktoken_encoding.O200K_PATTERN, tiktoken_encoding.CL100K_PATTERN]
+)
+def test_an_encoding_with_a_proven_splitting_rule_has_strong_joints(pattern):
+    assert TiktokenTokenizer(own_encoding(pattern=pattern)).joints == "strong"
+
+
+def test_a_huge_text_goes_to_an_unknown_encoding_as_it_is():
+    assert TiktokenTokenizer(own_encoding(pattern=r"\S+|\s")).count("a " * 250_001) == 500_002
+
+
+# --- loading ------------------------------------------------------------------------------------
+
+
+def test_many_threads_load_a_vocabulary_once(monkeypatch):
+    monkeypatch.setattr(tiktoken_encoding, "_loaded", {})
+    made = []
+    real = tiktoken.Encoding
+    monkeypatch.setattr(tiktoken, "Encoding", lambda *a, **k: made.append(a) or real(*a, **k))
+    together = Barrier(8)
+
+    def count(_):
+        together.wait()
+        return TiktokenTokenizer("cl100k_base").count("Hello World")
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(count, range(8))) == {2}
+    assert len(made) == 1
+
+
+def test_an_encoding_that_the_host_has_loaded_is_used(monkeypatch):
+    host = own_encoding("o200k_base")
+    monkeypatch.setattr(tiktoken_encoding, "_loaded", {})
+    monkeypatch.setitem(tiktoken.registry.ENCODINGS, "o200k_base", host)
+
+    assert TiktokenTokenizer("o200k_base").count("Hello World") == 11
+
+
+def test_nothing_is_registered_with_tiktoken(monkeypatch):
+    monkeypatch.setattr(tiktoken_encoding, "_loaded", {})
+    before = dict(tiktoken.registry.ENCODINGS)
+
+    TiktokenTokenizer("cl100k_base").count("")
+
+    assert before == tiktoken.registry.ENCODINGS
+
+
+def test_whether_a_vocabulary_is_loaded_can_be_asked(monkeypatch):
+    monkeypatch.setattr(tiktoken_encoding, "_loaded", {})
+    tokenizer = TiktokenTokenizer("cl100k_base")
+
+    assert not is_loaded(tokenizer)
+    tokenizer.count("")
+    assert is_loaded(tokenizer)
+    assert is_loaded(len)
+
+
+def test_neither_a_socket_nor_a_cache_is_needed(tmp_path):
+    code = """
+import socket, sys
+def refuse(*_, **__): raise AssertionError("a socket was opened")
+socket.socket = socket.create_connection = refuse
+import promptsections.tokens as tokens
+assert not {"tiktoken", "regex", "anyio", "requests"} & set(sys.modules), "imported early"
+assert tokens.TiktokenTokenizer("o200k_base").count("Hello World") == 2
+assert tokens.TiktokenTokenizer("cl100k_base").count("Hello World") == 2
+"""
+    environment = {"TIKTOKEN_CACHE_DIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(texts)
+def test_the_bundled_encoding_is_tiktokens_own(text):
+    """A count is the length of what `encode_ordinary` of the same vocabulary gives."""
+    for name in ENCODINGS:
+        tokenizer = TiktokenTokenizer(name)
+
+        assert tokenizer.count(text) == len(tokenizer.encode(text))
