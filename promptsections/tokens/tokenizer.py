@@ -85,8 +85,8 @@ def as_tokenizer(value: object) -> Tokenizer:
     """Make a tokenizer of what people have at hand.
 
     Takes a `Tokenizer` (returned as it is), the name of a bundled encoding, a `tiktoken.Encoding`,
-    an object with `count_tokens` (or `count` without a name), or a function from text to a number
-    of tokens. Anything else is a `DefinitionError`.
+    an object with `count_tokens`, or a function from text to a number of tokens. Anything else is a
+    `DefinitionError`.
     """
     if isinstance(value, str):
         return TiktokenTokenizer(value)
@@ -97,13 +97,12 @@ def as_tokenizer(value: object) -> Tokenizer:
     if isinstance(value, Tokenizer):
         return value
     function: Callable[[str], int] | None = (
-        getattr(value, "count", None)
-        or getattr(value, "count_tokens", None)
-        or getattr(value, "__call__", None)  # noqa: B004 - a bound method is what is wanted
+        getattr(value, "count_tokens", None) or getattr(value, "__call__", None)  # noqa: B004 - a bound method is what is wanted
     )
     if function is not None:
         return _from_function(value, function)
-    raise _not_a_tokenizer(value, "it has no count()")
+    missing = [name for name in ("name", "exact", "count") if not hasattr(value, name)]
+    raise _not_a_tokenizer(value, f"it has no {' and no '.join(missing)}")
 
 
 def _from_function(owner: object, function: Callable[..., int]) -> CallableTokenizer:
