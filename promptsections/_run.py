@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import copy_context
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from promptsections.errors import NeedsEventLoopError
 
@@ -112,7 +112,11 @@ class OnLoop:
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the first error of a group of a task group, however deep."""
     first = errors.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+    return (
+        _first(cast("BaseExceptionGroup[BaseException]", first))
+        if isinstance(first, BaseExceptionGroup)
+        else first
+    )
 
 
 def _cancelled_from_outside() -> bool:

@@ -9,7 +9,7 @@ from promptsections.notes import Note
 from promptsections.prompt import Prompt
 from promptsections.sections import GroupSection, PromptSection, TemplateSection
 from promptsections.templates import Function
-from promptsections.templates.suggestions import did_you_mean, suggest
+from promptsections.templates.suggestions import did_you_mean, suggest, suggest_path
 
 
 def check(
@@ -45,5 +45,5 @@ def _names(
     for variable in section.template.variables:
         if lookup(memory, variable) is MISSING:
             miss = explain_miss(memory, variable)
-            hint = did_you_mean(variable, suggest(variable, miss.names))
+            hint = did_you_mean(variable, suggest_path(variable, miss))
             yield Note("undefined_variable", path, f"variable {variable!r} {miss.reason}{hint}")

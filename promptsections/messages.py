@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from promptsections.errors import DefinitionError
 from promptsections.unicode import well_formed
@@ -46,6 +46,18 @@ def _optional_text(value: object) -> str | None:
 # --- parts --------------------------------------------------------------------------------------
 
 
+def _check_size(part: object, attribute: Attribute[Any], value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise DefinitionError(
+            f"{type(part).__name__}: {attribute.name}={value!r} must be a whole number, or None"
+        )
+
+
+def _check_detail(_: object, __: Attribute[Any], value: object) -> None:
+    if value not in (None, "auto", "low", "high", "original"):
+        raise DefinitionError(f'detail={value!r} must be "auto", "low", "high", "original" or None')
+
+
 @frozen
 class TextPart:
     """A text among other parts."""
@@ -58,11 +70,13 @@ class ImagePart:
     """An image by its address or as a `data:` URL; it is never fetched, opened or read as text."""
 
     url: str
-    detail: Literal["auto", "low", "high", "original"] | None = field(default=None, kw_only=True)
+    detail: Literal["auto", "low", "high", "original"] | None = field(
+        default=None, kw_only=True, validator=_check_detail
+    )
     """How closely the model looks, where it lets one choose."""
-    width: int | None = field(default=None, kw_only=True)
+    width: int | None = field(default=None, kw_only=True, validator=_check_size)
     """In pixels; unknown sizes count as the most that an image can cost."""
-    height: int | None = field(default=None, kw_only=True)
+    height: int | None = field(default=None, kw_only=True, validator=_check_size)
     """In pixels."""
 
 
@@ -75,7 +89,7 @@ class FilePart:
     data: str | None = field(default=None, kw_only=True)
     """A `data:` URL or base64, as the provider wants it."""
     media_type: str | None = field(default=None, kw_only=True)
-    tokens: int | None = field(default=None, kw_only=True)
+    tokens: int | None = field(default=None, kw_only=True, validator=_check_size)
     """What the file costs, if it is known; `None` is estimated."""
 
 
@@ -85,7 +99,7 @@ class AudioPart:
 
     data: str
     format: str = field(default="wav", kw_only=True)
-    tokens: int | None = field(default=None, kw_only=True)
+    tokens: int | None = field(default=None, kw_only=True, validator=_check_size)
     """What the audio costs, if it is known; `None` is estimated."""
 
 
@@ -329,6 +343,8 @@ def _part(value: object) -> Part:
     match kind:
         case "text" | "input_text" | "output_text" if isinstance(fields.get("text"), str):
             return TextPart(fields["text"])
+        case "refusal" if isinstance(fields.get("refusal"), str):
+            return TextPart(fields["refusal"])
         case "image_url" | "input_image" | "image":
             return _image(fields)
         case "input_audio" | "audio":

@@ -32,7 +32,8 @@ from promptsections.errors import (
 from promptsections.memory import MISSING, explain_miss, lookup
 from promptsections.notes import Note
 from promptsections.templates import Deferred, Function, Template, Undefined, evaluate
-from promptsections.templates.suggestions import did_you_mean, suggest
+from promptsections.templates.evaluate import takes_scope
+from promptsections.templates.suggestions import did_you_mean, suggest, suggest_path
 
 T = TypeVar("T")
 
@@ -115,7 +116,7 @@ class Scope:
         if default is not MISSING:
             return default
         miss = explain_miss(self.memory, path)
-        suggestions = suggest(path, miss.names)
+        suggestions = suggest_path(path, miss)
         raise UndefinedVariableError(
             f"variable {path!r} {miss.reason}{did_you_mean(path, suggestions)}",
             name=path,
@@ -136,12 +137,9 @@ class Scope:
                 name=name,
                 suggestions=suggestions,
             )
-        parameters = _parameters(function)
-        return (
-            function(self, *arguments, **keywords)
-            if parameters[:1] == ["scope"]
-            else function(*arguments, **keywords)
-        )
+        if takes_scope(function):
+            return function(self, *arguments, **keywords)
+        return function(*arguments, **keywords)
 
     def evaluate(self, template: Template | str, /) -> Deferred[str]:
         """Fill a template from this scope; return it from `resolve`, or await it."""
@@ -259,13 +257,6 @@ def _listed(found: Any) -> Any:
             f"a data source returned {type(cast('object', found)).__name__}: return a list of Chunk or str"
         )
     return list(cast("Iterable[Any]", found))
-
-
-def _parameters(function: Function) -> list[str]:
-    try:
-        return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return []
 
 
 def _name(source: object) -> str:

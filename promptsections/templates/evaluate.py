@@ -258,7 +258,7 @@ def _bind(call: Call, template: Parsed, names: Names, variables: _Variables) -> 
     )
     if bound.is_async and not names.may_await:
         _refuse(bound)
-    if _takes_scope(function):
+    if takes_scope(function):
         bound.arguments.insert(0, names)
     return bound
 
@@ -314,7 +314,8 @@ def _is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
-def _takes_scope(function: Function) -> bool:
+def takes_scope(function: Function) -> bool:
+    """Say whether a function wants the scope first: its first parameter is named so."""
     if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
         code = function.__code__  # the common case, much faster than a signature
         return code.co_argcount > 0 and code.co_varnames[0] == "scope"
