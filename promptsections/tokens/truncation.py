@@ -28,6 +28,9 @@ _FALLBACKS: dict[Boundary, tuple[Boundary, ...]] = {
 }
 """Where to cut if not even the first unit fits: inside it, at smaller ones."""
 
+_GAPS: dict[Boundary, str] = {"sentence": " ", "line": "\n", "word": " ", "grapheme": ""}
+"""What stands in the middle if no marker does, so that two words do not become one."""
+
 
 def _check_keep(_: object, __: object, value: object) -> None:
     _check_option("keep", value, get_args(Keep))
@@ -53,8 +56,9 @@ class Truncate:
     """How a text gives way when it is larger than its room.
 
     `keep="start"` cuts the end off, `"end"` the start, `"middle"` cuts the middle out and keeps
-    both ends. The cut is made between whole units of `boundary`; if not even one fits, inside it at
-    words, then at graphemes. White space beside the cut goes, except at graphemes.
+    both ends, with a blank or a line break between them if no marker stands there. The cut is made
+    between whole units of `boundary`; if not even one fits, inside it at words, then at graphemes.
+    White space beside the cut goes, except at graphemes.
     """
 
     keep: Keep = field(default="start", validator=_check_keep)
@@ -129,10 +133,10 @@ def _side(text: str, side: Side, kept: int) -> str:
 def _cut_middle(text: str, tokens: int, tokenizer: Tokenizer, how: Truncate) -> str:
     """Keep a start of half the room, then the longest end, then what more of the start fits."""
     boundaries = _FALLBACKS[how.boundary]
-    size = count_up_to(how.marker, tokens, tokenizer)
-    marker, half = how.marker, (tokens - size + 1) // 2
-    if 2 * size > tokens:
-        marker, half = "", (tokens + 1) // 2
+    marker = how.marker
+    if not marker or 2 * count_up_to(marker, tokens, tokenizer) > tokens:
+        marker = _GAPS[how.boundary]
+    half = (tokens - count_up_to(marker, tokens, tokenizer) + 1) // 2
     head = Search(text, "start", tokenizer).longest(half, boundaries, len(text) - 2)
     rest = text[head:]
     tail = Search(rest, "end", tokenizer, text[:head] + marker).longest(
