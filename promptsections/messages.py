@@ -377,8 +377,3 @@ def _image(fields: Mapping[str, Any]) -> ImagePart:
         width=source.get("width"),
         height=source.get("height"),
     )
-
-
-def call_ids(messages: Sequence[Message]) -> set[str]:
-    """Return the ids of all calls that the messages ask for."""
-    return {call.id for message in messages for call in message.tool_calls}

@@ -36,7 +36,6 @@ from promptsections.providers.openai_chat_types import (
     FileData,
     FileParam,
     FunctionDefinition,
-    ImageDetail,
     ImageParam,
     ImageUrl,
     TextParam,
@@ -194,7 +193,6 @@ def _part(part: Part, role: str, index: int) -> ContentParam:
 def _image(image: ImagePart, index: int) -> ImageParam:
     url: ImageUrl = {"url": well_formed(image.url)}
     if image.detail is not None:
-        _check_one_of(image.detail, get_args(ImageDetail), "detail of an image", index)
         url["detail"] = image.detail
     return {"type": "image_url", "image_url": url}
 
