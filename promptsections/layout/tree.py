@@ -215,9 +215,20 @@ def _links(block: Block) -> tuple[set[str], set[str]]:
         messages = (block.message,)
     else:
         return set(), set()
-    calls = {call.id for message in messages for call in message.tool_calls}
-    answers = {m.tool_call_id for m in messages if m.role == "tool" and m.tool_call_id is not None}
-    return calls - answers, answers - calls
+    waiting: dict[str, None] = {}
+    parted: set[str] = set()
+    answers: set[str] = set()
+    for message in messages:
+        if message.role == "tool":
+            identifier = message.tool_call_id or next(iter(waiting), "")
+            if identifier in waiting:
+                del waiting[identifier]
+            else:
+                answers.add(identifier)
+        else:
+            parted.update(waiting)
+            waiting = dict.fromkeys(call.id for call in message.tool_calls)
+    return parted | waiting.keys(), answers
 
 
 def _bonds(leaves: Sequence[Leaf]) -> tuple[dict[str, int], set[str]]:
