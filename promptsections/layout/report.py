@@ -10,6 +10,7 @@ from promptsections.budgets import Auto, Rest, Share, Tokens
 from promptsections.layout.engine import Engine
 from promptsections.layout.placement import Outcome, Placement, Reason
 from promptsections.layout.resolved import ResolvedGroup, ResolvedNode, ResolvedSection
+from promptsections.layout.text_form import remarks
 from promptsections.layout.tree import Container, Leaf
 from promptsections.notes import Note
 
@@ -39,13 +40,15 @@ class Reporter:
         return self._children(group, in_text=in_text, group_kept=True)
 
     def notes(self) -> tuple[Note, ...]:
-        """Return what blocks remarked on what they send."""
-        return tuple(
-            evolve(note, path=leaf.section.path)
-            for leaf in self._engine.tree.leaves
-            if leaf.id in self._engine.fitted
-            for note in self._engine.fitted[leaf.id].notes
-        )
+        """Return what is to be said about what is sent, in document order."""
+        found: list[Note] = []
+        for leaf in self._engine.tree.leaves:
+            fitted = self._engine.fitted.get(leaf.id)
+            if fitted is not None:
+                path = leaf.section.path
+                found += [evolve(note, path=path) for note in fitted.notes]
+                found += remarks(path, fitted.messages, leaf.counter)
+        return tuple(found)
 
     def _children(
         self, group: ResolvedGroup, *, in_text: bool, group_kept: bool
