@@ -27,7 +27,7 @@ class Grown:
     """The units that fit."""
 
     units: int
-    """How many; 0 if not even the first fits."""
+    """How many; 0 if not even the first fits. They take no less than the first by itself."""
     peak: int
     """The most tokens that were met on the way: a part may count higher than the whole."""
     whole: bool
@@ -46,21 +46,26 @@ def grow(growing: Growing, at_most: int, *, densely: bool) -> Grown:
         densely: Try every number. Otherwise steps become longer, an eighth of what is there, and
             what was stepped over is searched: for costs that are counted anew each time.
     """
-    units = peak = 0
-    tried = growing.reach(1)
-    while tried > units:
-        tokens = growing.cost(tried)
+    first, units, peak = None, 0, 0
+    low, high = 0, growing.reach(1)
+    while high > low:
+        tokens = growing.cost(high)
         if tokens > at_most:
             break
-        units, peak = tried, max(peak, tokens)
-        tried = growing.reach(units + (1 if densely else max(1, units // 8)))
-    whole = tried == units
-    while tried - units > 1:
-        middle = (units + tried) // 2
-        if growing.cost(middle) > at_most:
-            tried = middle
+        low, peak = high, max(peak, tokens)
+        first = tokens if first is None else first
+        # A few tokenizers count more text lower; less than the floor is not what was asked for.
+        units = low if tokens >= first else units
+        high = growing.reach(low + (1 if densely else max(1, low // 8)))
+    whole = high == low
+    while high - low > 1:
+        middle = (low + high) // 2
+        tokens = growing.cost(middle)
+        if tokens > at_most:
+            high = middle
         else:
-            units = middle
+            low = middle
+            units = low if tokens >= (first or 0) else units
     return Grown(units, peak, whole)
 
 

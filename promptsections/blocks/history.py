@@ -66,7 +66,10 @@ class HistoryBlock:
     def must_send(self) -> bool:
         """Whether the model is to answer what stands at the end, so that it has to be sent."""
         newest = next(self._exchanges(), None)
-        return newest is not None and newest.under_way
+        if newest is None or not newest.under_way:
+            return False
+        least = len(next(_rungs(newest, 0)).messages)
+        return self.max_messages is None or least <= self.max_messages
 
     def measure(self, counter: Counter, at_most: int, /) -> Measurement:
         """Add up exchanges from the newest on until they are more than `at_most` tokens."""

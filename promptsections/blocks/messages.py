@@ -54,7 +54,10 @@ class MessagesBlock:
             return self.messages
         if cost_up_to(counter, self.messages, tokens) <= tokens:
             return self.messages
-        return self._cut_to(counter, tokens, self.cut)
+        smallest = self._smallest(counter, self.cut)
+        sent = self._cut_to(counter, tokens, self.cut)
+        below = counter.cost(sent) < counter.cost(smallest) <= tokens
+        return sent if sent and not below else smallest
 
     def place(self, counter: Counter, tokens: int, /) -> Fitted:
         """Do what `fit` does, and say how many messages were left out."""
@@ -72,9 +75,9 @@ class MessagesBlock:
         units = _units(self.messages, how)
         pile = _Pile(units, how, counter)
         there = grow(pile, tokens, densely=adds_up(counter)).units
-        if there == len(units):
-            return self.messages
         kept = pile.messages(there)
+        if there == len(units):
+            return kept
         *rest, last = units[there]
         if _can_be_cut(last) and (there or not rest):
             place = Place(
@@ -85,7 +88,7 @@ class MessagesBlock:
             text = place.largest(last.text, tokens, how)
             if text and not (there and _parts_a_unit(text, last.text, how)):
                 return place.write(text)
-        return kept or self._smallest(counter, how)
+        return kept
 
 
 def _units(messages: Sequence[Message], how: Truncate) -> list[Unit]:

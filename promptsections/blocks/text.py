@@ -57,9 +57,10 @@ class TextBlock:
             return self.text
         place = self._place(counter)
         smallest = place.smallest(self.text, self.cut, self.limit)
-        if place.cost(smallest) >= tokens:
-            return smallest
-        return place.largest(self.text, tokens, self.cut) or smallest
+        largest = place.largest(self.text, tokens, self.cut)
+        # "Desig" has two tokens, "Design" one: what has more text may still be below the floor.
+        below = place.cost(largest) < place.cost(smallest) <= tokens
+        return largest if largest and not below else smallest
 
     def _place(self, counter: Counter) -> Place:
         return Place(counter, self._written, bare=not (self.before or self.after))

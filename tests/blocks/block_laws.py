@@ -85,7 +85,7 @@ def check_sizes(block: Block, counter: Counter, size: int) -> Sequence[Message]:
 
     given = max(floor, size)
     sent = block.fit(counter, given)
-    assert counter.cost(sent) <= given
+    assert min(floor, given) <= counter.cost(sent) <= given
     if given >= natural:
         assert list(sent) == list(block.fit(counter, UNBOUNDED))
     return sent

@@ -22,7 +22,7 @@ from promptsections.counting import Counter, Lines
 from promptsections.measurement import Measurement
 from promptsections.messages import ImagePart, Message, TextPart, ToolCall
 from promptsections.profiles import ModelProfile
-from promptsections.tokens import Truncate
+from promptsections.tokens import CallableTokenizer, Truncate
 
 CALL = Message("assistant", None, tool_calls=[ToolCall("c1", "f"), ToolCall("c2", "g")])
 RESULTS = (Message("tool", "r " * 9, tool_call_id="c1"), Message("tool", "s", tool_call_id="c2"))
@@ -186,3 +186,10 @@ def test_a_call_that_goes_last_is_kept_whole() -> None:
 
     assert floor == plain_words().cost([call, result])
     assert block.fit(plain_words(), floor) == (call, result)
+
+
+def test_a_text_that_a_tokenizer_counts_lower_than_its_parts_is_sent_whole_where_it_fits() -> None:
+    lazy = CallableTokenizer("lazy", lambda text: 3 if len(text) > 5_000 else len(text))
+    block = MessagesBlock([Message("user", "word " * 2_000)], cut=Truncate())
+
+    assert block.fit(plain_words(lazy), 5) == block.messages
