@@ -78,13 +78,12 @@ class Search:
 
     def fits(self, kept: int, limit: int) -> bool:
         """Say whether the context and `kept` characters have at most `limit` tokens."""
-        for offset, tokens in reversed(self._anchors):
-            if offset > kept:
-                continue
-            rest = self._with_context(offset, kept)
-            if self._adds(offset, rest):
-                return self._has_at_most(limit - tokens - self._apart, rest)
-        raise AssertionError("the anchor at 0 adds to anything")
+        tokens, rest = next(
+            (tokens, rest)
+            for offset, tokens in reversed(self._anchors)
+            if offset <= kept and self._adds(offset, rest := self._with_context(offset, kept))
+        )  # the anchor at 0 adds to anything
+        return self._has_at_most(limit - tokens - self._apart, rest)
 
     def _has_at_most(self, limit: int, text: str) -> bool:
         if limit < 0:
@@ -148,8 +147,6 @@ class Search:
     def _advance(self, limit: int) -> None:
         """Move the last anchor to the last strong offset that has at most `limit` tokens."""
         high: int | None = None
-        while self._anchors[-1][1] > limit:
-            high = self._anchors.pop()[0]
         while self._strong and self._anchors[-1][0] < len(self._text):
             offset, tokens = self._anchors[-1]
             goal = self._next(offset, high, limit - tokens)

@@ -158,6 +158,7 @@ def smallest_cut(text: str, tokenizer: Tokenizer, how: Truncate) -> str:
     | longer than 16 tokens, or several sentences | its first sentence (`keep="end"`: its last) or |
     |                                            | 16 tokens, whichever is less, with the marker |
     | one sentence of at most 16 tokens          | the smallest cut that is not empty            |
+    | with a first grapheme of over 16 tokens    | that grapheme, or somewhat more               |
     | with a cut that is no smaller than the whole | the whole                                   |
 
     `keep="middle"` keeps both ends under the same limit.
@@ -165,18 +166,25 @@ def smallest_cut(text: str, tokenizer: Tokenizer, how: Truncate) -> str:
     whole = count_up_to(text, SMALLEST_USEFUL, tokenizer)
     sentence = _sentence_of(text, how)
     if sentence == text and whole <= SMALLEST_USEFUL:
-        tries = (cut(text, limit, tokenizer, how) for limit in range(1, whole))
-        return next(filter(None, tries), text)
-    limit = min(SMALLEST_USEFUL, count_up_to(sentence, SMALLEST_USEFUL, tokenizer))
+        limit = 1
+    else:
+        limit = min(SMALLEST_USEFUL, count_up_to(sentence, SMALLEST_USEFUL, tokenizer))
     if limit >= whole:
         return text
-    smallest = cut(text, limit, tokenizer, how)
-    while smallest:
-        again = cut(text, tokenizer.count(smallest), tokenizer, how)
-        if again == smallest:
-            return smallest
-        smallest = again
-    return text
+    while not (smallest := _settled_cut(text, limit, tokenizer, how)):
+        limit = limit + 1 if limit < SMALLEST_USEFUL else 2 * limit
+    return smallest
+
+
+def _settled_cut(text: str, limit: int, tokenizer: Tokenizer, how: Truncate) -> str:
+    """Cut to at most `limit` tokens, so that cutting to the size of the result gives it again."""
+    result = cut(text, limit, tokenizer, how)
+    while result:
+        again = cut(text, max(1, tokenizer.count(result)), tokenizer, how)
+        if again == result:
+            break
+        result = again
+    return result
 
 
 def _sentence_of(text: str, how: Truncate) -> str:
