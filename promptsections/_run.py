@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, TypeVar, cast
 
@@ -107,6 +108,24 @@ class OnLoop:
                 raise
             raise SelfCancelled from error
         raise TimedOut
+
+
+def run_on_loop(function: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine on an event loop of its own, also where one is running already; for tests."""
+    import anyio
+
+    def run() -> T:
+        return anyio.run(function)
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(copy_context().run, run).result()
+
+
+async def sleep_on_loop(seconds: float) -> None:
+    """Wait without blocking the event loop; for fakes in tests."""
+    import anyio
+
+    await anyio.sleep(seconds)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
