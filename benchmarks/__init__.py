@@ -1,0 +1,1 @@
+"""Benchmarks of promptsections; `python -m benchmarks` runs them."""
