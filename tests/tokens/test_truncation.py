@@ -236,6 +236,20 @@ def test_smallest_useful_cuts_are_those_of_the_table(text, how, expected):
     assert smallest_cut(text, NAMED["words"], how) == expected
 
 
+def test_a_smallest_cut_settles_where_its_own_size_gives_it_again():
+    how, characters = Truncate("middle", marker="…"), NAMED["characters"]
+    text = "xxxxxxxxxxx x xxx"
+
+    assert cut(text, 16, characters, how) == "xxxxxxxx…x xxx"
+    assert smallest_cut(text, characters, how) == "xxxxxx…x xxx"
+
+
+def test_a_first_grapheme_of_more_than_16_tokens_is_the_smallest_cut():
+    letter = "e" + "\u0301" * 20
+
+    assert smallest_cut(letter + "f" * 50, NAMED["characters"], Truncate()).startswith(letter)
+
+
 @given(texts, tokenizers, ways())
 def test_a_smallest_cut_is_smaller_than_the_whole_or_the_whole(text, tokenizer, how):
     """It has content if the text has, and cutting to its size gives it again."""
