@@ -15,7 +15,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
-from promptsections.errors import DefinitionError
+from promptsections.errors import DefinitionError, PromptSectionsError
 from promptsections.tokens.boundaries import BLANKS
 
 # The splitting rules of the two encodings, as tiktoken publishes them in openai_public.py.
@@ -170,7 +170,7 @@ def _count_huge(encoding: OrdinaryEncoding, text: str) -> int:
     pattern = _pattern_of(encoding)
     merge = getattr(encoding, "_encode_single_piece", None)
     if pattern is None or merge is None:
-        return len(encoding.encode_ordinary(text))
+        return _count_or_explain(encoding, text)
     total = start = 0
     for run in _LONG_BLANKS.finditer(text):
         at_end = run.end() == len(text)
@@ -183,3 +183,16 @@ def _count_huge(encoding: OrdinaryEncoding, text: str) -> int:
         total += len(merge(text[run.start() : end]))
         start = end
     return total + len(encoding.encode_ordinary(text[start:]))
+
+
+def _count_or_explain(encoding: OrdinaryEncoding, text: str) -> int:
+    """Count; turn a panic of the splitter, which is no `Exception`, into an error of ours."""
+    try:
+        return len(encoding.encode_ordinary(text))
+    except BaseException as panic:
+        if type(panic).__name__ != "PanicException":
+            raise
+        raise PromptSectionsError(
+            f"tiktoken cannot split a text of {len(text)} characters with the encoding "
+            f"{encoding.name!r}: it holds a run that is too long for the splitting rule"
+        ) from panic

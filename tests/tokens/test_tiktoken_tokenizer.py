@@ -13,7 +13,7 @@ import tiktoken
 from hypothesis import given
 from token_samples import ENCODINGS, texts
 
-from promptsections.errors import DefinitionError
+from promptsections.errors import DefinitionError, PromptSectionsError
 from promptsections.tokens import TiktokenTokenizer, is_loaded, tiktoken_encoding
 
 BYTES = {bytes([value]): value for value in range(256)}
@@ -144,6 +144,22 @@ def test_an_encoding_with_a_proven_splitting_rule_has_strong_joints(pattern):
 
 def test_a_huge_text_goes_to_an_unknown_encoding_as_it_is():
     assert TiktokenTokenizer(own_encoding(pattern=r"\S+|\s")).count("a " * 250_001) == 500_002
+
+
+def test_a_panic_of_an_unknown_encoding_becomes_an_error_that_can_be_caught():
+    with pytest.raises(PromptSectionsError, match="cannot split a text of 1300001 characters"):
+        TiktokenTokenizer(own_encoding()).count(" " * 1_300_000 + "x")
+
+
+def test_other_failures_of_an_unknown_encoding_stay_what_they_are():
+    class Stopped:
+        name = "stopped"
+
+        def encode_ordinary(self, text):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        TiktokenTokenizer(Stopped()).count("a" * 500_001)
 
 
 # --- loading ------------------------------------------------------------------------------------
