@@ -93,6 +93,11 @@ class Counter:
         """Return what these messages cost here, in tokens: framing, prefix, labels, separators."""
         return self.total(self.extent(messages))
 
+    def remember(self, message: Message, tokens: int) -> None:
+        """Let a message remember what it costs here, where that is known without counting it."""
+        if self.lines is None:
+            self.profile.remember_tokens(message, self.tokenizer, tokens)
+
     def framing(self, message: Message) -> int:
         """Return what the message costs here beside its text, in tokens: 0 in a text."""
         return 0 if self.lines else self.profile.framing_tokens(message, self.tokenizer)
@@ -106,8 +111,7 @@ class Counter:
     def extent(self, messages: Sequence[Message]) -> Extent:
         """Measure messages that may later be joined with others beside them."""
         if self.lines is None:
-            profile, tokenizer = self.profile, self.tokenizer
-            return Extent(sum(profile.message_tokens(m, tokenizer) for m in messages))
+            return Extent(self.profile.messages_tokens(messages, self.tokenizer))
         if not messages:
             return Extent(0)
         segments: list[Segment] = []

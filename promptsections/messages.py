@@ -200,7 +200,8 @@ class Message:
 
     def remembered(self, key: object) -> int | None:
         """Return the token count that was remembered under this key."""
-        return self._memo.get(key) if self._memo is not None else None
+        memo = self._memo
+        return None if memo is None else memo.get(key)
 
     def remember(self, key: object, tokens: int) -> int:
         """Remember a token count under a key that holds all it depends on; return it."""

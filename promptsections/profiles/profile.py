@@ -5,7 +5,7 @@ It knows no table of models, no sections and no provider's payload; it does no I
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal, assert_never
 
@@ -92,6 +92,8 @@ class ModelProfile:
     key: str = field(init=False, eq=False, repr=False)
     """All numbers that a message's tokens depend on, beside the tokenizer."""
     _tokenizer: Tokenizer = field(init=False, eq=False, repr=False)
+    _own_key: tuple[str, object] = field(init=False, eq=False, repr=False)
+    """What messages remember their tokens under, as counted by this profile's own tokenizer."""
 
     def __attrs_post_init__(self) -> None:
         _check(self)
@@ -101,6 +103,7 @@ class ModelProfile:
         )  # fmt: skip
         object.__setattr__(self, "key", repr(numbers))
         object.__setattr__(self, "_tokenizer", cached(as_tokenizer(self.encoding)))
+        object.__setattr__(self, "_own_key", (self.key, _identity(self._tokenizer)))
 
     def __reduce__(self) -> tuple[Callable[[], ModelProfile], tuple[()]]:
         given = {a.name: getattr(self, a.name) for a in fields(ModelProfile) if a.init}
@@ -139,12 +142,27 @@ class ModelProfile:
 
     def message_tokens(self, message: Message, tokenizer: Tokenizer) -> int:
         """Return what a message costs, in tokens; the message remembers it."""
-        key = (self.key, _identity(tokenizer))
-        known = message.remembered(key)
-        if known is not None:
-            return known
-        tokens = self.content_tokens(message, tokenizer) + self.framing_tokens(message, tokenizer)
-        return message.remember(key, tokens)
+        return self.messages_tokens((message,), tokenizer)
+
+    def messages_tokens(self, messages: Iterable[Message], tokenizer: Tokenizer) -> int:
+        """Return what messages cost, in tokens: one look-up for each that was counted before."""
+        key = self._key_of(tokenizer)
+        tokens = 0
+        for message in messages:
+            known = message.remembered(key)
+            if known is None:
+                text = self.content_tokens(message, tokenizer)
+                known = message.remember(key, text + self.framing_tokens(message, tokenizer))
+            tokens += known
+        return tokens
+
+    def remember_tokens(self, message: Message, tokenizer: Tokenizer, tokens: int) -> None:
+        """Let a message remember what it costs, where that is known without counting it whole."""
+        message.remember(self._key_of(tokenizer), tokens)
+
+    def _key_of(self, tokenizer: Tokenizer) -> object:
+        own = tokenizer is self._tokenizer
+        return self._own_key if own else (self.key, _identity(tokenizer))
 
     def content_tokens(self, message: Message, tokenizer: Tokenizer) -> int:
         """Return what the text of a message costs, in tokens: each text part by itself."""
