@@ -6,17 +6,19 @@ I/O; `reading` brings it what a store hands out piece by piece.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count, islice
 from typing import Literal
 
-from attrs import field, frozen, validators
+from attrs import field, frozen
 
 from promptsections.blocks.block import Fitted
-from promptsections.blocks.growth import adds_up, grow
+from promptsections.blocks.growth import Growth, adds_up
+from promptsections.blocks.remembering import Remembered
 from promptsections.blocks.transcript import Transcript, Transform, as_history
-from promptsections.blocks.turns import Exchange
+from promptsections.blocks.turns import Exchange, is_system
 from promptsections.counting import Counter, Extent
+from promptsections.errors import DefinitionError
 from promptsections.measurement import Measurement
 from promptsections.messages import Message, MessageLike
 from promptsections.notes import Note
@@ -35,15 +37,11 @@ class HistoryBlock:
 
     messages: Sequence[MessageLike] = field(converter=as_history)
     """Oldest first; they are read, and converted, from the end and only as far as needed."""
-    start_on: StartOn = field(
-        default="user", kw_only=True, validator=validators.in_(("user", "any"))
-    )
+    start_on: StartOn = field(default="user", kw_only=True)
     """`any` keeps what stands before the first user turn, too."""
     keep_system: bool = field(default=True, kw_only=True)
     """False leaves out the system and developer messages of the history."""
-    max_messages: int | None = field(
-        default=None, kw_only=True, validator=validators.optional(validators.ge(1))
-    )
+    max_messages: int | None = field(default=None, kw_only=True)
     """The most messages to keep, beside the system messages that the history begins with."""
     transform: Transform | None = field(default=None, kw_only=True)
     """Applied to each message that is read; the result is what is kept and counted."""
@@ -52,8 +50,13 @@ class HistoryBlock:
     already_omitted: int = field(default=0, kw_only=True)
     """How many messages were read and left out before these."""
     _transcript: Transcript = field(init=False, eq=False, repr=False)
+    _ladder: Remembered[_Ladder] = field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        if self.start_on not in ("user", "any"):
+            raise DefinitionError(f'start_on={self.start_on!r} is neither "user" nor "any"')
+        if self.max_messages is not None and self.max_messages < 1:
+            raise DefinitionError(f"max_messages={self.max_messages!r} must be 1 or more")
         transcript = Transcript(
             self.messages,
             complete=not self.unread,
@@ -61,6 +64,7 @@ class HistoryBlock:
             transform=self.transform,
         )
         object.__setattr__(self, "_transcript", transcript)
+        object.__setattr__(self, "_ladder", Remembered(self._make_ladder))
 
     @property
     def must_send(self) -> bool:
@@ -73,12 +77,12 @@ class HistoryBlock:
 
     def measure(self, counter: Counter, at_most: int, /) -> Measurement:
         """Add up exchanges from the newest on until they are more than `at_most` tokens."""
-        ladder = self._ladder(counter)
+        ladder = self._ladder.of(counter)
         beyond = at_most + 1
-        if not ladder.reach(1):
+        floor = min(ladder.growth.first(), beyond)
+        grown = ladder.growth.up_to(at_most)
+        if grown.whole and not grown.units:
             return Measurement(0, 0)
-        floor = min(ladder.cost(1), beyond)
-        grown = grow(ladder, at_most, densely=adds_up(counter))
         known = grown.whole and (ladder.limited or not self.unread)
         return Measurement(floor, grown.peak if known else beyond)
 
@@ -88,8 +92,8 @@ class HistoryBlock:
 
     def place(self, counter: Counter, tokens: int, /) -> Fitted:
         """Do what `fit` does, and say how many messages were left out and what was repaired."""
-        ladder = self._ladder(counter)
-        grown = grow(ladder, tokens, densely=adds_up(counter))
+        ladder = self._ladder.of(counter)
+        grown = ladder.growth.up_to(tokens)
         messages = ladder.messages(grown.units)
         notes = [*self._transcript.notes]
         if grown.whole and not ladder.limited:
@@ -101,8 +105,8 @@ class HistoryBlock:
             notes=(*notes, *ladder.notes(grown.units)),
         )
 
-    def _ladder(self, counter: Counter) -> _Ladder:
-        return _Ladder(self._transcript.leading, self._exchanges(), counter, self.max_messages)
+    def _make_ladder(self, counter: Counter) -> _Ladder:
+        return _Ladder(self._transcript.leading, self._exchanges, counter, self.max_messages)
 
     def _exchanges(self) -> Iterator[Exchange]:
         """Yield what may be sent, newest first."""
@@ -141,17 +145,20 @@ class _Ladder:
     def __init__(
         self,
         leading: tuple[Message, ...],
-        exchanges: Iterator[Exchange],
+        exchanges: Callable[[], Iterator[Exchange]],
         counter: Counter,
         max_messages: int | None,
     ) -> None:
         self.limited = False
         """Whether `max_messages` keeps back what is older."""
+        self.growth = Growth(self, densely=adds_up(counter))
         self._leading = leading
         self._counter = counter
         self._max_messages = max_messages
-        self._next = self._climb(exchanges)
+        self._exchanges = exchanges
         self._rungs: list[_Rung] = []
+        self._climbing: Iterator[_Rung] | None = None
+        self._sent: tuple[int, tuple[Message, ...]] = 0, ()
         # Sizes of the parts of the first `_counted` rungs, in the order in which they stand.
         self._counted = 0
         self._system = counter.extent(leading)
@@ -161,7 +168,10 @@ class _Ladder:
         """Read as many rungs; return how many of them there are."""
         missing = units - len(self._rungs)
         if missing > 0:
-            self._rungs += islice(self._next, missing)
+            climbing = self._climbing or islice(self._climb(), len(self._rungs), None)
+            self._climbing = None  # so that it begins anew after an error
+            self._rungs += islice(climbing, missing)
+            self._climbing = climbing
         return min(units, len(self._rungs))
 
     def cost(self, units: int, /) -> int:
@@ -169,6 +179,11 @@ class _Ladder:
         counter = self._counter
         if not adds_up(counter):
             return counter.cost(self.messages(units))
+        if counter.lines is None:  # among messages, sizes simply add
+            added = chain.from_iterable(r.messages for r in self._rungs[self._counted : units])
+            self._system = counter.joined(self._system, counter.extent(added))
+            self._counted = units
+            return self._system.tokens
         for rung in self._rungs[self._counted : units]:
             extent = counter.extent(rung.messages)
             if not self._counted:
@@ -182,13 +197,16 @@ class _Ladder:
         return counter.total(counter.joined(front, counter.joined(self._first, self._behind)))
 
     def messages(self, units: int) -> tuple[Message, ...]:
-        """Return the messages of the first rungs, oldest first."""
-        if not units:
-            return ()
+        """Return the messages of the first rungs, oldest first; the same object if asked again."""
+        last, sent = self._sent
+        if units == last:
+            return sent
         first, *later = self._rungs[:units]
         before = [rung.messages for rung in reversed(later) if not rung.behind]
         behind = [rung.messages for rung in reversed(later) if rung.behind]
-        return tuple(chain(self._leading, *before, first.messages, *behind))
+        sent = tuple(chain(self._leading, *before, first.messages, *behind))
+        self._sent = units, sent
+        return sent
 
     def notes(self, units: int) -> Iterator[Note]:
         """Say what was repaired in what the first rungs send, and what of it is missing."""
@@ -213,10 +231,10 @@ class _Ladder:
             detail = f"the newest exchange has more than max_messages={self._max_messages}"
             yield Note("max_messages", "", detail)
 
-    def _climb(self, exchanges: Iterator[Exchange]) -> Iterator[_Rung]:
+    def _climb(self) -> Iterator[_Rung]:
         sent = 0
         climbed = False
-        for rung in chain.from_iterable(map(_rungs, exchanges, count())):
+        for rung in chain.from_iterable(map(_rungs, self._exchanges(), count())):
             sent += len(rung.messages)
             if self._max_messages is not None and sent > self._max_messages:
                 self.limited = True
@@ -232,7 +250,12 @@ def _rungs(exchange: Exchange, age: int) -> Iterator[_Rung]:
     if age or not exchange.under_way:
         yield _Rung(exchange.messages, exchange)
         return
-    if exchange.user is not None:
-        yield _Rung((exchange.user,), exchange)
-    for step in reversed(exchange.steps):
-        yield _Rung(step.messages, exchange, behind=exchange.user is not None)
+    user, steps = exchange.user, exchange.steps
+    if user is not None:
+        yield _Rung((user,), exchange)
+    else:  # what was said last stands for the user's turn
+        last = max(at for at, step in enumerate(steps) if not is_system(step.messages[0]))
+        yield _Rung(tuple(chain.from_iterable(step.messages for step in steps[last:])), exchange)
+        steps = steps[:last]
+    for step in reversed(steps):
+        yield _Rung(step.messages, exchange, behind=user is not None)

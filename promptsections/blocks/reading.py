@@ -18,15 +18,23 @@ from collections.abc import (
 from itertools import chain
 from typing import cast
 
-from attrs import field, frozen, validators
+from attrs import field, frozen
 
 from promptsections.blocks.growth import adds_up
 from promptsections.blocks.history import HistoryBlock, StartOn
 from promptsections.blocks.transcript import Transform, as_history, read_message
 from promptsections.blocks.turns import exchange_of, is_system, opens_exchange
 from promptsections.counting import Counter, Extent
-from promptsections.errors import InvalidHistoryError, NeedsEventLoopError
+from promptsections.errors import DefinitionError, InvalidHistoryError, NeedsEventLoopError
 from promptsections.messages import Message, MessageLike
+
+
+def _check_callable(_: object, __: object, value: Callable[[], object]) -> None:
+    if not callable(value):
+        raise DefinitionError(
+            "NewestFirst(open) needs a function that gives a fresh iterable each time, "
+            f"not {type(value).__name__}"
+        )
 
 
 @frozen
@@ -34,7 +42,7 @@ class NewestFirst:
     """A history that a store hands out from its newest message on."""
 
     open: Callable[[], Iterable[MessageLike] | AsyncIterable[MessageLike]] = field(
-        validator=validators.is_callable()
+        validator=_check_callable
     )
     """Gives a fresh iterable, or async iterable, of messages each time; it is closed after use."""
 

@@ -25,7 +25,7 @@ from promptsections.blocks import HistoryBlock
 from promptsections.blocks.growth import adds_up
 from promptsections.blocks.turns import exchange_of
 from promptsections.counting import Counter
-from promptsections.errors import InvalidHistoryError
+from promptsections.errors import DefinitionError, InvalidHistoryError
 from promptsections.measurement import Measurement
 from promptsections.messages import Message, ToolCall
 from promptsections.profiles import ModelProfile
@@ -292,6 +292,8 @@ def test_any_turn_may_be_under_way() -> None:
 
     assert block.must_send
     assert block.fit(plain_words(), 3) == (call("y"), result("y"))
+    with_aside = HistoryBlock([call("x"), result("x"), system()], start_on="any")
+    assert with_aside.measure(plain_words(), 9).floor == 4
 
 
 def test_repairs_are_told_of_what_is_kept_only() -> None:
@@ -447,9 +449,9 @@ def test_a_transform_that_returns_no_message_is_an_error() -> None:
 
 
 def test_impossible_options_are_errors() -> None:
-    with pytest.raises(ValueError, match="max_messages"):
+    with pytest.raises(DefinitionError, match="max_messages"):
         HistoryBlock([], max_messages=0)
-    with pytest.raises(ValueError, match="start_on"):
+    with pytest.raises(DefinitionError, match="start_on"):
         HistoryBlock([], start_on="assistant")  # type: ignore[arg-type]
 
 
