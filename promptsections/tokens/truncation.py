@@ -157,7 +157,7 @@ def smallest_cut(text: str, tokenizer: Tokenizer, how: Truncate) -> str:
     |--------------------------------------------|-----------------------------------------------|
     | longer than 16 tokens, or several sentences | its first sentence (`keep="end"`: its last) or |
     |                                            | 16 tokens, whichever is less, with the marker |
-    | one sentence of at most 16 tokens          | the smallest cut that is not empty            |
+    | one sentence of at most 16 tokens          | its first word (`keep="end"`: its last)       |
     | with a first grapheme of over 16 tokens    | that grapheme, or somewhat more               |
     | with a cut that is no smaller than the whole | the whole                                   |
 
@@ -166,14 +166,29 @@ def smallest_cut(text: str, tokenizer: Tokenizer, how: Truncate) -> str:
     whole = count_up_to(text, SMALLEST_USEFUL, tokenizer)
     sentence = _sentence_of(text, how)
     if sentence == text and whole <= SMALLEST_USEFUL:
-        limit = 1
-    else:
-        limit = min(SMALLEST_USEFUL, count_up_to(sentence, SMALLEST_USEFUL, tokenizer))
+        return _word_of(text, whole, tokenizer, how)
+    limit = min(SMALLEST_USEFUL, count_up_to(sentence, SMALLEST_USEFUL, tokenizer))
     if limit >= whole:
         return text
     while not (smallest := _settled_cut(text, limit, tokenizer, how)):
         limit = limit + 1 if limit < SMALLEST_USEFUL else 2 * limit
     return smallest
+
+
+def _word_of(text: str, whole: int, tokenizer: Tokenizer, how: Truncate) -> str:
+    """Cut to the fewest tokens that hold the first word (the last for `keep="end"`), all of it."""
+    if how.keep == "end":
+        start = STARTS["word"].last(text, 0, len(text))
+        holds, word = str.endswith, "" if start is None else text[start:]
+    else:
+        holds, word = str.startswith, text[: ENDS["word"].first(text, 0, len(text)) or 0]
+    if not word:
+        return text
+    for limit in range(tokenizer.count(word), whole):
+        result = _settled_cut(text, limit, tokenizer, how)
+        if holds(result, word):
+            return result
+    return text
 
 
 def _settled_cut(text: str, limit: int, tokenizer: Tokenizer, how: Truncate) -> str:

@@ -1,7 +1,8 @@
 """Where a text may be cut: after or before whole graphemes, words, lines or sentences.
 
-* A word ends before white space, and begins after it. Chinese and Japanese characters, which are
-  written without blanks, count as words of their own.
+* A word ends before white space, and begins after it; it may also end before the punctuation at
+  its end ("Hello World" of "Hello World!"). Chinese and Japanese characters, which are written
+  without blanks, count as words of their own.
 * A line ends before its line break, and begins after it; blank lines belong to no line.
 * A sentence ends after `.`, `!`, `?` or `…`, with closing quotes and brackets, if white space
   follows; after `。`, `！` or `？` in any case; and before a blank line. It knows no abbreviations.
@@ -31,6 +32,8 @@ _CJK = (
     "[\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60"
     "\U00020000-\U0003ffff]"
 )
+_PUNCTUATION = "[.,;:!?…\"'”’»)\\]}]"
+_BARE_END = rf"(?={_PUNCTUATION}{{1,8}}+(?:\s|\Z))"
 _IDEOGRAPHIC_END = f"[。！？](?![。！？]){_CLOSERS}"
 _BLANK_LINE = r"[ \t]{0,30}\r?\n[ \t]{0,30}\r?\n"
 
@@ -86,11 +89,21 @@ def _begins_sentence(text: str, position: int) -> bool:
 _BLANK_LINES = re.compile(_BLANK_LINE)
 _ENDED = re.compile(f"[.!?…。！？]{_CLOSERS}\\Z")
 
+
+def _ends_word(text: str, position: int) -> bool:
+    """Confirm the end of a word with all of the text: a window of it has an end of its own."""
+    return is_grapheme_boundary(text, position) and _WORD_ENDED.match(text, position) is not None
+
+
+_WORD_ENDED = re.compile(rf"(?=\s|{_CJK})|(?<={_CJK})|{_BARE_END}")
+
 _ANY = Cuts(re.compile("(?s:.)"), is_grapheme_boundary)
 
 ENDS: dict[Boundary, Cuts] = {
     "grapheme": _ANY,
-    "word": Cuts(re.compile(rf"\S(?=\s|{_CJK})|{_CJK}"), is_grapheme_boundary),
+    "word": Cuts(
+        re.compile(rf"\S(?=\s|{_CJK})|{_CJK}|(?!{_PUNCTUATION})\S{_BARE_END}"), _ends_word
+    ),
     "line": Cuts(re.compile(r"[^\r\n](?=[\r\n])"), is_grapheme_boundary),
     "sentence": Cuts(
         re.compile(rf"[.!?…](?![.!?…]){_CLOSERS}(?=\s)|{_IDEOGRAPHIC_END}|\S(?={_BLANK_LINE})"),

@@ -225,6 +225,7 @@ def test_counting_a_long_text_is_exact_up_to_the_limit_and_reads_little_beyond(n
         ("One two three.", Truncate("end"), "three."),
         ("One two three.", Truncate(marker=" and so on"), "One"),
         ("One.", Truncate(), "One."),
+        ("Teams-AI", Truncate(), "Teams-AI"),
         ("One. Two.", Truncate(marker=" …"), "One. Two."),
         ("w " * 40, Truncate(), " ".join("w" * 16)),
         ("w " * 40, Truncate(marker=" …"), " ".join("w" * 15) + " …"),
