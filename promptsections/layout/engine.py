@@ -98,7 +98,7 @@ class Engine:
             else Fitted(tuple(block.fit(leaf.counter, tokens)))
         )
         piece = measure_piece(fitted.messages, leaf.counter)
-        size = piece.tokens
+        size = max(piece.tokens, 1) if piece.messages else 0
         smallest = min(self.sizes.smallest(leaf.id, tokens), tokens)
         if not smallest <= size <= tokens:
             raise LayoutError(

@@ -87,7 +87,7 @@ class Reporter:
 
     def _kept(self, leaf: Leaf, used: int) -> Placement:
         sizes, fitted = self._engine.sizes, self._engine.fitted[leaf.id]
-        whole = sizes.natural(leaf.id, used) <= used
+        whole = sizes.natural(leaf.id, max(used, 1)) <= max(used, 1)
         outcome, reason, message = self._how(leaf, used, whole=whole)
         return evolve(
             self._numbers(leaf),

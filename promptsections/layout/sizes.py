@@ -102,15 +102,17 @@ class Sizes:
         return min(natural, at_most + 1)
 
     def _measure(self, leaf: Leaf, at_most: int) -> Measurement:
-        answer = leaf.block.measure(leaf.counter, at_most)
-        floor, natural = answer
-        if not 0 <= floor <= natural or bool(floor) != bool(natural):
+        floor, natural = leaf.block.measure(leaf.counter, at_most)
+        if not 0 <= floor <= natural:
             path = leaf.section.path
             raise LayoutError(
                 f"section {path!r}: {type(leaf.block).__name__}.measure() answered floor={floor}, "
-                f"natural={natural}; 0 <= floor <= natural is needed, and both 0 without content",
+                f"natural={natural}; 0 <= floor <= natural is needed",
                 section=path,
             )
+        if not natural and _sends_for_nothing(leaf):
+            natural = 1
+        floor = max(floor, min(natural, 1))
         self.floors[leaf.id].learn(floor, at_most)
         self.naturals[leaf.id].learn(natural, at_most)
         return Measurement(min(floor, at_most + 1), min(natural, at_most + 1))
@@ -151,3 +153,12 @@ class Sizes:
 
     def _has_content(self, container: Container) -> bool:
         return any(self.natural(track, 0) for track in container.plan.tracks)
+
+
+def _sends_for_nothing(leaf: Leaf) -> bool:
+    """Whether there are messages that cost nothing, such as an empty result that its call needs.
+
+    They are planned with one token, since a size of 0 says that there is no content; the finished
+    prompt is counted as it is.
+    """
+    return leaf.counter.lines is None and bool(leaf.block.fit(leaf.counter, 0))
