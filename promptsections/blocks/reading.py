@@ -16,7 +16,7 @@ from collections.abc import (
     Mapping,
 )
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 from attrs import field, frozen
 
@@ -29,7 +29,7 @@ from promptsections.errors import DefinitionError, InvalidHistoryError, NeedsEve
 from promptsections.messages import Message, MessageLike
 
 
-def _check_callable(_: object, __: object, value: Callable[[], object]) -> None:
+def _check_callable(_: object, __: object, value: Any) -> None:
     if not callable(value):
         raise DefinitionError(
             "NewestFirst(open) needs a function that gives a fresh iterable each time, "
