@@ -150,7 +150,7 @@ class Reporter:
         )
         reserved = node.budget.at_least
         smallest = max(floor.tokens, 0)
-        if reserved is not None and natural.is_exact:
+        if reserved is not None:  # if natural is only known to be more, this is at least so
             smallest = max(smallest, min(reserved, natural.tokens))
         return evolve(
             _nothing(node, "dropped", Reason.NO_ROOM, ""),
