@@ -6,7 +6,7 @@ I/O; `reading` brings it what a store hands out piece by piece.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count, islice
 from typing import Literal
 
@@ -50,7 +50,9 @@ class HistoryBlock:
     already_omitted: int = field(default=0, kw_only=True)
     """How many messages were read and left out before these."""
     _transcript: Transcript = field(init=False, eq=False, repr=False)
-    _ladder: Remembered[_Ladder] = field(init=False, eq=False, repr=False)
+    _ladder: Remembered[tuple[_Ladder, Growth]] = field(
+        factory=Remembered["tuple[_Ladder, Growth]"], init=False, eq=False, repr=False
+    )
 
     def __attrs_post_init__(self) -> None:
         if self.start_on not in ("user", "any"):
@@ -64,12 +66,11 @@ class HistoryBlock:
             transform=self.transform,
         )
         object.__setattr__(self, "_transcript", transcript)
-        object.__setattr__(self, "_ladder", Remembered(self._make_ladder))
 
     @property
     def must_send(self) -> bool:
         """Whether the model is to answer what stands at the end, so that it has to be sent."""
-        newest = next(self._exchanges(), None)
+        newest = next(_sendable(self._transcript, self.start_on), None)
         if newest is None or not newest.under_way:
             return False
         least = len(next(_rungs(newest, 0)).messages)
@@ -77,10 +78,10 @@ class HistoryBlock:
 
     def measure(self, counter: Counter, at_most: int, /) -> Measurement:
         """Add up exchanges from the newest on until they are more than `at_most` tokens."""
-        ladder = self._ladder.of(counter)
+        ladder, growth = self._ladder.of(counter, self._make_ladder)
         beyond = at_most + 1
-        floor = min(ladder.growth.first(), beyond)
-        grown = ladder.growth.up_to(at_most)
+        floor = min(growth.cost(1), beyond)
+        grown = growth.up_to(at_most)
         if grown.whole and not grown.units:
             return Measurement(0, 0)
         known = grown.whole and (ladder.limited or not self.unread)
@@ -92,8 +93,8 @@ class HistoryBlock:
 
     def place(self, counter: Counter, tokens: int, /) -> Fitted:
         """Do what `fit` does, and say how many messages were left out and what was repaired."""
-        ladder = self._ladder.of(counter)
-        grown = ladder.growth.up_to(tokens)
+        ladder, growth = self._ladder.of(counter, self._make_ladder)
+        grown = growth.up_to(tokens)
         messages = ladder.messages(grown.units)
         notes = [*self._transcript.notes]
         if grown.whole and not ladder.limited:
@@ -105,20 +106,14 @@ class HistoryBlock:
             notes=(*notes, *ladder.notes(grown.units)),
         )
 
-    def _make_ladder(self, counter: Counter) -> _Ladder:
-        return _Ladder(self._transcript.leading, self._exchanges, counter, self.max_messages)
-
-    def _exchanges(self) -> Iterator[Exchange]:
-        """Yield what may be sent, newest first."""
-        return filter(self._is_sendable, self._transcript.exchanges())
-
-    def _is_sendable(self, exchange: Exchange) -> bool:
-        return bool(exchange.messages) and (exchange.user is not None or self.start_on == "any")
+    def _make_ladder(self, counter: Counter) -> tuple[_Ladder, Growth]:
+        ladder = _Ladder(self._transcript, self.start_on, self.max_messages, counter)
+        return ladder, Growth(ladder, densely=adds_up(counter))
 
     def _leading_notes(self) -> Iterator[Note]:
         """Say what was left out before the first user turn."""
         for exchange in self._transcript.exchanges():
-            if not self._is_sendable(exchange):
+            if not _is_sendable(exchange, self.start_on):
                 yield from exchange.notes
                 if exchange.messages:
                     detail = (
@@ -126,6 +121,15 @@ class HistoryBlock:
                         f'{len(exchange.messages)} (start_on="any" keeps them)'
                     )
                     yield Note("leading_turn", "", detail)
+
+
+def _sendable(transcript: Transcript, start_on: StartOn) -> Iterator[Exchange]:
+    """Yield what may be sent, newest first."""
+    return (found for found in transcript.exchanges() if _is_sendable(found, start_on))
+
+
+def _is_sendable(exchange: Exchange, start_on: StartOn) -> bool:
+    return bool(exchange.messages) and (exchange.user is not None or start_on == "any")
 
 
 @frozen
@@ -144,34 +148,43 @@ class _Ladder:
 
     def __init__(
         self,
-        leading: tuple[Message, ...],
-        exchanges: Callable[[], Iterator[Exchange]],
-        counter: Counter,
+        transcript: Transcript,
+        start_on: StartOn,
         max_messages: int | None,
+        counter: Counter,
     ) -> None:
         self.limited = False
         """Whether `max_messages` keeps back what is older."""
-        self.growth = Growth(self, densely=adds_up(counter))
-        self._leading = leading
-        self._counter = counter
+        self._transcript = transcript
+        self._leading = transcript.leading
+        self._start_on = start_on
         self._max_messages = max_messages
-        self._exchanges = exchanges
+        self._counter = counter
         self._rungs: list[_Rung] = []
         self._climbing: Iterator[_Rung] | None = None
+        self._climbed = 0  # messages on all rungs
         self._sent: tuple[int, tuple[Message, ...]] = 0, ()
         # Sizes of the parts of the first `_counted` rungs, in the order in which they stand.
         self._counted = 0
-        self._system = counter.extent(leading)
+        self._system = counter.extent(self._leading)
         self._before = self._first = self._behind = Extent(0)
 
     def reach(self, units: int, /) -> int:
         """Read as many rungs; return how many of them there are."""
         missing = units - len(self._rungs)
-        if missing > 0:
+        if missing > 0 and not self.limited:
             climbing = self._climbing or islice(self._climb(), len(self._rungs), None)
             self._climbing = None  # so that it begins anew after an error
-            self._rungs += islice(climbing, missing)
+            for rung in islice(climbing, missing):
+                climbed = self._climbed + len(rung.messages)
+                if self._max_messages is not None and climbed > self._max_messages:
+                    self.limited = True
+                    break
+                self._rungs.append(rung)
+                self._climbed = climbed
             self._climbing = climbing
+            if self._leading and not self._rungs:
+                self._rungs.append(_Rung((), Exchange(None)))
         return min(units, len(self._rungs))
 
     def cost(self, units: int, /) -> int:
@@ -180,7 +193,8 @@ class _Ladder:
         if not adds_up(counter):
             return counter.cost(self.messages(units))
         if counter.lines is None:  # among messages, sizes simply add
-            added = chain.from_iterable(r.messages for r in self._rungs[self._counted : units])
+            rungs = self._rungs[self._counted : units]
+            added = tuple(chain.from_iterable(rung.messages for rung in rungs))
             self._system = counter.joined(self._system, counter.extent(added))
             self._counted = units
             return self._system.tokens
@@ -232,17 +246,8 @@ class _Ladder:
             yield Note("max_messages", "", detail)
 
     def _climb(self) -> Iterator[_Rung]:
-        sent = 0
-        climbed = False
-        for rung in chain.from_iterable(map(_rungs, self._exchanges(), count())):
-            sent += len(rung.messages)
-            if self._max_messages is not None and sent > self._max_messages:
-                self.limited = True
-                break
-            yield rung
-            climbed = True
-        if self._leading and not climbed:
-            yield _Rung((), Exchange(None))
+        exchanges = _sendable(self._transcript, self._start_on)
+        return chain.from_iterable(map(_rungs, exchanges, count()))
 
 
 def _rungs(exchange: Exchange, age: int) -> Iterator[_Rung]:

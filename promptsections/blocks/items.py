@@ -6,13 +6,15 @@ It knows no data sources and does no I/O.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from attrs import evolve, field, frozen
 
 from promptsections.blocks.block import Fitted
-from promptsections.blocks.growth import Grown, grow
+from promptsections.blocks.growth import Growth
 from promptsections.blocks.placing import Place
-from promptsections.blocks.text import TextBlock
+from promptsections.blocks.remembering import Remembered
+from promptsections.blocks.text import TextBlock, write_text
 from promptsections.counting import Counter
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
@@ -61,6 +63,9 @@ class ItemsBlock:
     """The end of a wrapper."""
     _present: tuple[tuple[int, Chunk], ...] = field(init=False, eq=False, repr=False)
     """Rank and chunk of those that have a text."""
+    _parts: Remembered[_Parts] = field(
+        factory=Remembered["_Parts"], init=False, eq=False, repr=False
+    )
 
     def __attrs_post_init__(self) -> None:
         present = tuple((rank, chunk) for rank, chunk in enumerate(self.chunks) if chunk.text)
@@ -70,12 +75,10 @@ class ItemsBlock:
         """Count the first chunk, and more and more of them until they exceed `at_most` tokens."""
         if not self._present:
             return Measurement(0, 0)
-        first = self._first(counter)
-        if len(self._present) == 1:
-            return first.measure(counter, at_most)
+        first, _, growth = self._parts.of(counter, self._prepare)
         floor, natural = first.measure(counter, at_most)
-        if natural <= at_most:
-            grown = self._grow(counter, at_most)
+        if len(self._present) > 1 and natural <= at_most:
+            grown = growth.up_to(at_most)
             natural = grown.peak if grown.whole else at_most + 1
         return Measurement(floor, natural)
 
@@ -87,12 +90,23 @@ class ItemsBlock:
         """Do what `fit` does, and name the chunks that were sent."""
         if not self._present:
             return Fitted(())
-        first = self._first(counter)
+        first, sent, growth = self._parts.of(counter, self._prepare)
         if first.measure(counter, tokens).natural > tokens:
             return self._fitted(tuple(first.fit(counter, tokens)), 1)
-        units = self._grow(counter, tokens).units
-        text = self.separator.join(chunk.text for _, chunk in self._present[:units])
-        return self._fitted(self._written(text), units)
+        units = growth.up_to(tokens).units
+        fitted = sent.get(units)
+        if fitted is None:
+            text = self.separator.join(chunk.text for _, chunk in self._present[:units])
+            messages = write_text(self.message, self.before, self.after, text)
+            if joints_of(counter.tokenizer) == "strong":
+                counter.remember(messages[0], growth.cost(units))  # it is not counted again
+            fitted = sent[units] = self._fitted(messages, units)
+        return fitted
+
+    def _prepare(self, counter: Counter) -> _Parts:
+        place = Place(counter, partial(write_text, self.message, self.before, self.after))
+        stack = _Stack([chunk.text for _, chunk in self._present], self.separator, place)
+        return self._first(counter), {}, Growth(stack, densely=stack.adds_up)
 
     def _first(self, counter: Counter) -> TextBlock:
         """Make a block of the first chunk alone: cut, whole, or not at all."""
@@ -104,18 +118,14 @@ class ItemsBlock:
         too_large = limit is not None and whole.measure(counter, limit).natural > limit
         return evolve(whole, cut=self.cut, limit=limit) if alone or too_large else whole
 
-    def _grow(self, counter: Counter, at_most: int) -> Grown:
-        texts = [chunk.text for _, chunk in self._present]
-        stack = _Stack(texts, self.separator, Place(counter, self._written))
-        return grow(stack, at_most, densely=stack.adds_up)
-
     def _fitted(self, messages: tuple[Message, ...], units: int) -> Fitted:
         sent = self._present[:units]
         names = tuple(chunk.id or chunk.source or str(rank) for rank, chunk in sent)
         return Fitted(messages, items=names, omitted=len(self._present) - len(sent))
 
-    def _written(self, text: str) -> tuple[Message, ...]:
-        return (evolve(self.message, content=self.before + text + self.after),)
+
+_Parts = tuple[TextBlock, dict[int, Fitted], Growth]
+"""The first chunk alone, what was sent of so many chunks, and how many fit."""
 
 
 class _Stack:

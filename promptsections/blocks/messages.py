@@ -11,7 +11,7 @@ from itertools import chain
 from attrs import evolve, field, frozen
 
 from promptsections.blocks.block import Fitted
-from promptsections.blocks.growth import adds_up, grow
+from promptsections.blocks.growth import Growth, adds_up
 from promptsections.blocks.placing import Place, cost_up_to
 from promptsections.blocks.turns import runs
 from promptsections.counting import Counter, Extent
@@ -74,7 +74,7 @@ class MessagesBlock:
     def _cut_to(self, counter: Counter, tokens: int, how: Truncate) -> Sequence[Message]:
         units = _units(self.messages, how)
         pile = _Pile(units, how, counter)
-        there = grow(pile, tokens, densely=adds_up(counter)).units
+        there = Growth(pile, densely=adds_up(counter)).up_to(tokens).units
         kept = pile.messages(there)
         if there == len(units):
             return kept

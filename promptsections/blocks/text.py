@@ -66,4 +66,9 @@ class TextBlock:
         return Place(counter, self._written, bare=not (self.before or self.after))
 
     def _written(self, text: str) -> tuple[Message, ...]:
-        return (evolve(self.message, content=self.before + text + self.after),)
+        return write_text(self.message, self.before, self.after, text)
+
+
+def write_text(message: Message, before: str, after: str, text: str) -> tuple[Message, ...]:
+    """Put a text into a message, with what stands before and after it."""
+    return (evolve(message, content=before + text + after),)
