@@ -6,6 +6,7 @@ from promptsections.blocks.block import Block, Fitted, ReportingBlock
 from promptsections.blocks.history import HistoryBlock
 from promptsections.blocks.items import Chunk, ItemsBlock
 from promptsections.blocks.messages import MessagesBlock
+from promptsections.blocks.parts import PartsBlock
 from promptsections.blocks.reading import NewestFirst, history_block
 from promptsections.blocks.stack import StackBlock
 from promptsections.blocks.text import TextBlock
@@ -18,6 +19,7 @@ __all__ = [
     "ItemsBlock",
     "MessagesBlock",
     "NewestFirst",
+    "PartsBlock",
     "ReportingBlock",
     "StackBlock",
     "TextBlock",

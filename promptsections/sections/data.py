@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 from attrs import field, frozen
 
-from promptsections.blocks import Chunk, ItemsBlock, TextBlock, history_block
+from promptsections.blocks import Chunk, ItemsBlock, PartsBlock, TextBlock, history_block
 from promptsections.budgets import Budget, Rest, Share
 from promptsections.counting import Lines
 from promptsections.errors import DefinitionError, ResolutionError
@@ -121,7 +121,10 @@ _FORMATS: Mapping[str, Callable[[object, str], str]] = {
 
 @frozen
 class UserInput(PromptSection):
-    """The user's words as data, with images and files if there are any."""
+    """The user's words as data, with images and files if there are any.
+
+    Where it may be cut, files that do not fit are left out, the last first, and then words.
+    """
 
     variable: str = "input"
     files: str | None = None
@@ -137,6 +140,9 @@ class UserInput(PromptSection):
         parts = self._parts(scope)
         if not parts:
             return Message("user", text) if text else None
+        if self.cut is not None:
+            words = TextBlock(text, Message("user"), cut=self.cut, limit=self.budget.ceiling)
+            return PartsBlock(words, parts)
         return Message("user", (TextPart(text), *parts) if text else parts)
 
     def _parts(self, scope: Scope) -> tuple[Part, ...]:
