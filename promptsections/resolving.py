@@ -294,9 +294,7 @@ def _may_drop(error: Exception) -> bool:
 def _failed(error: Exception, place: _Place, around: Surroundings) -> Failure:
     if place.section.required or around.on_failure == "raise" or not _may_drop(error):
         raise error
-    _log.warning(
-        "section %r is left out: %s", place.path, error, exc_info=(type(error), error, None)
-    )
+    _log.warning("left out: %s", error, exc_info=(type(error), error, None))
     cause = error.__cause__ or error
     reason = "timeout" if isinstance(error, SourceTimeoutError) else "failed"
     return Failure(reason, str(error), cause)
