@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from attrs import evolve
 
+from promptsections.blocks import Fitted
 from promptsections.budgets import Auto, Rest, Share, Tokens
 from promptsections.layout.engine import Engine
 from promptsections.layout.placement import Outcome, Placement, Reason
@@ -43,7 +45,7 @@ class Reporter:
         """Return what is to be said about what is sent, in document order."""
         found: list[Note] = []
         for leaf in self._engine.tree.leaves:
-            fitted = self._engine.fitted.get(leaf.id)
+            fitted = self._engine.fitted.get(leaf.id) or self._emptied(leaf)
             if fitted is not None:
                 path = leaf.section.path
                 found += [evolve(note, path=path) for note in fitted.notes]
@@ -82,8 +84,18 @@ class Reporter:
             return self._kept(leaf, piece.tokens)
         floor = self._engine.sizes.floors[leaf.id]
         if leaf.id in self._entered or (floor.is_exact and floor.tokens == 0):
-            return _nothing(section, "empty", Reason.EMPTY, "it has nothing to say")
+            emptied = self._emptied(leaf) or Fitted(())
+            nothing = _nothing(section, "empty", Reason.EMPTY, "it has nothing to say")
+            return evolve(nothing, omitted=emptied.omitted)
         return self._dropped(leaf, group_kept=group_kept)
+
+    def _emptied(self, leaf: Leaf) -> Fitted | None:
+        """Return what a block says that has left out all it had, such as a history of no use."""
+        floor = self._engine.sizes.floors.get(leaf.id)
+        place = getattr(leaf.block, "place", None)
+        if place is None or floor is None or not floor.is_exact or floor.tokens:
+            return None
+        return cast("Fitted", place(leaf.counter, 0))
 
     def _kept(self, leaf: Leaf, used: int) -> Placement:
         sizes, fitted = self._engine.sizes, self._engine.fitted[leaf.id]
