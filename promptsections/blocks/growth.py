@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice
 from threading import RLock
 from typing import Protocol
 
@@ -15,12 +17,19 @@ from promptsections.tokens import joints_of
 class Growing(Protocol):
     """Something that can be sent in more or fewer units, counted from the ones that go first."""
 
+    def costs(self) -> Iterator[int]:
+        """Yield what 1, 2, 3, … units take together, in tokens, each made from the one before.
+
+        Looks at no more units than it is asked for.
+        """
+        ...
+
     def reach(self, units: int, /) -> int:
         """Return how many units there are, at most `units`; looks at no more than that."""
         ...
 
     def cost(self, units: int, /) -> int:
-        """Return what the first `units` take together, in tokens."""
+        """Return what the first `units` take together, in tokens, counted anew."""
         ...
 
 
@@ -48,14 +57,15 @@ class Growth:
         """Prepare to grow.
 
         Args:
-            growing: What grows; `cost` is asked for 1, 2, 3, … if densely.
-            densely: Try every number. Otherwise steps become longer, an eighth of what is there,
-                and what was stepped over is searched: for costs that are counted anew each time.
+            growing: What grows.
+            densely: Try every number of units, if `costs` gives the same as `cost`. Otherwise steps
+                become longer, an eighth of what is there, and what was stepped over is searched.
         """
         self._growing = growing
         self._densely = densely
         self._lock = RLock()  # a transform that somebody wrote may run while messages are read
         self._costs: dict[int, int] = {}
+        self._next: Iterator[tuple[int, int]] | None = None
         # Of each number of units that was tried on the way up, and of 0:
         self._tried = [0]
         self._peaks = [0]
@@ -64,8 +74,8 @@ class Growth:
     def up_to(self, at_most: int) -> Grown:
         """Find how many units fit `at_most` tokens: more and more until they do not."""
         with self._lock:
-            while self._peaks[-1] <= at_most and self._try_more():
-                pass
+            if self._peaks[-1] <= at_most:
+                self._climb(at_most)
             step = bisect_right(self._peaks, at_most) - 1
             units, peak = self._sendable[step], self._peaks[step]
             if step + 1 == len(self._tried):
@@ -77,32 +87,55 @@ class Growth:
                     high = middle
                 else:
                     low = middle
-                    units = low if self._cost(low) >= self._cost(1) else units
+                    units = low if self._cost(low) >= self._costs[1] else units
             return Grown(units, peak, whole=False)
 
     def cost(self, units: int) -> int:
-        """Return what the first `units` take together, in tokens; 0 if there are not as many."""
-        with self._lock:
-            return self._cost(units) if self._growing.reach(units) == units else 0
+        """Return what the first `units` take together, in tokens, once as many were found to fit.
 
-    def _try_more(self) -> bool:
-        """Look at the next number of units; say whether there are as many."""
-        last = self._tried[-1]
-        units = self._growing.reach(last + (1 if self._densely else max(1, last // 8)))
-        if units == last:
-            return False
-        tokens = self._cost(units)
-        self._tried.append(units)
-        self._peaks.append(max(self._peaks[-1], tokens))
-        # A few tokenizers count more text lower; less than the first is not what was asked for.
-        self._sendable.append(units if tokens >= self._cost(1) else self._sendable[-1])
-        return True
+        Of the first it can be asked at any time; it is 0 if there is none.
+        """
+        with self._lock:
+            if units == 1 and len(self._tried) == 1:
+                self._climb(0)
+            return self._costs.get(units, 0)
+
+    def _climb(self, at_most: int) -> None:
+        """Try more and more units until they take more than `at_most` tokens."""
+        steps = self._next or islice(self._steps(), len(self._tried) - 1, None)
+        self._next = None  # so that it begins anew after an error
+        peak = self._peaks[-1]
+        for units, tokens in steps:
+            peak = max(peak, tokens)
+            self._costs[units] = tokens
+            # A few tokenizers count more text lower; less than the first is not what was asked for.
+            sendable = units if tokens >= self._costs[1] else self._sendable[-1]
+            self._tried.append(units)
+            self._peaks.append(peak)
+            self._sendable.append(sendable)
+            if peak > at_most:
+                break
+        self._next = steps
+
+    def _steps(self) -> Iterator[tuple[int, int]]:
+        """Yield each number of units to try, and its cost."""
+        growing = self._growing
+        if self._densely:
+            return enumerate(growing.costs(), 1)
+        return _far_steps(growing)
 
     def _cost(self, units: int) -> int:
         known = self._costs.get(units)
         if known is None:
             known = self._costs[units] = self._growing.cost(units)
         return known
+
+
+def _far_steps(growing: Growing) -> Iterator[tuple[int, int]]:
+    units = 0
+    while (reached := growing.reach(units + max(1, units // 8))) > units:
+        units = reached
+        yield units, growing.cost(units)
 
 
 def adds_up(counter: Counter) -> bool:

@@ -157,58 +157,43 @@ class _Ladder:
         """Whether `max_messages` keeps back what is older."""
         self._transcript = transcript
         self._leading = transcript.leading
-        self._start_on = start_on
+        self._start_on: StartOn = start_on
         self._max_messages = max_messages
         self._counter = counter
         self._rungs: list[_Rung] = []
-        self._climbing: Iterator[_Rung] | None = None
-        self._climbed = 0  # messages on all rungs
         self._sent: tuple[int, tuple[Message, ...]] = 0, ()
-        # Sizes of the parts of the first `_counted` rungs, in the order in which they stand.
-        self._counted = 0
-        self._system = counter.extent(self._leading)
-        self._before = self._first = self._behind = Extent(0)
 
     def reach(self, units: int, /) -> int:
         """Read as many rungs; return how many of them there are."""
-        missing = units - len(self._rungs)
-        if missing > 0 and not self.limited:
-            climbing = self._climbing or islice(self._climb(), len(self._rungs), None)
-            self._climbing = None  # so that it begins anew after an error
-            for rung in islice(climbing, missing):
-                climbed = self._climbed + len(rung.messages)
-                if self._max_messages is not None and climbed > self._max_messages:
-                    self.limited = True
-                    break
-                self._rungs.append(rung)
-                self._climbed = climbed
-            self._climbing = climbing
-            if self._leading and not self._rungs:
-                self._rungs.append(_Rung((), Exchange(None)))
+        for _ in islice(self._climb(), units):
+            pass
         return min(units, len(self._rungs))
 
     def cost(self, units: int, /) -> int:
-        """Return what the first rungs cost; not fewer than were asked for before, if it adds up."""
+        """Return what the first rungs cost."""
+        return self._counter.cost(self.messages(units))
+
+    def costs(self) -> Iterator[int]:
+        """Yield what the first rung costs, the first two, and so on."""
         counter = self._counter
-        if not adds_up(counter):
-            return counter.cost(self.messages(units))
+        system = counter.extent(self._leading)
         if counter.lines is None:  # among messages, sizes simply add
-            rungs = self._rungs[self._counted : units]
-            added = tuple(chain.from_iterable(rung.messages for rung in rungs))
-            self._system = counter.joined(self._system, counter.extent(added))
-            self._counted = units
-            return self._system.tokens
-        for rung in self._rungs[self._counted : units]:
+            tokens = system.tokens
+            for rung in self._climb():
+                tokens += counter.extent(rung.messages).tokens
+                yield tokens
+            return
+        before = first = behind = Extent(0)
+        for number, rung in enumerate(self._climb()):
             extent = counter.extent(rung.messages)
-            if not self._counted:
-                self._first = extent
+            if not number:
+                first = extent
             elif rung.behind:
-                self._behind = counter.joined(extent, self._behind)
+                behind = counter.joined(extent, behind)
             else:
-                self._before = counter.joined(extent, self._before)
-            self._counted += 1
-        front = counter.joined(self._system, self._before)
-        return counter.total(counter.joined(front, counter.joined(self._first, self._behind)))
+                before = counter.joined(extent, before)
+            front = counter.joined(system, before)
+            yield counter.total(counter.joined(front, counter.joined(first, behind)))
 
     def messages(self, units: int) -> tuple[Message, ...]:
         """Return the messages of the first rungs, oldest first; the same object if asked again."""
@@ -246,8 +231,21 @@ class _Ladder:
             yield Note("max_messages", "", detail)
 
     def _climb(self) -> Iterator[_Rung]:
+        """Yield all rungs there are, and keep them."""
+        found, climbed = 0, 0
         exchanges = _sendable(self._transcript, self._start_on)
-        return chain.from_iterable(map(_rungs, exchanges, count()))
+        for rung in chain.from_iterable(map(_rungs, exchanges, count())):
+            climbed += len(rung.messages)
+            if self._max_messages is not None and climbed > self._max_messages:
+                self.limited = True
+                break
+            found += 1
+            if found > len(self._rungs):
+                self._rungs.append(rung)
+            yield rung
+        if self._leading and not found:
+            self._rungs[:] = [_Rung((), Exchange())]
+            yield self._rungs[0]
 
 
 def _rungs(exchange: Exchange, age: int) -> Iterator[_Rung]:

@@ -5,7 +5,7 @@ It knows no data sources and does no I/O.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from attrs import evolve, field, frozen
@@ -106,7 +106,8 @@ class ItemsBlock:
     def _prepare(self, counter: Counter) -> _Parts:
         place = Place(counter, partial(write_text, self.message, self.before, self.after))
         stack = _Stack([chunk.text for _, chunk in self._present], self.separator, place)
-        return self._first(counter), {}, Growth(stack, densely=stack.adds_up)
+        densely = joints_of(counter.tokenizer) == "strong"
+        return self._first(counter), {}, Growth(stack, densely=densely)
 
     def _first(self, counter: Counter) -> TextBlock:
         """Make a block of the first chunk alone: cut, whole, or not at all."""
@@ -135,29 +136,22 @@ class _Stack:
         self._texts = texts
         self._separator = separator
         self._place = place
-        tokenizer = place.counter.tokenizer
-        self.adds_up = joints_of(tokenizer) == "strong"
-        """Whether the size of joined texts follows from the sizes of them."""
-        if self.adds_up:
-            before, after, self._framing = place.around()
-            self._before, self._between, self._after = (
-                Segment.of(text, tokenizer) for text in (before, separator, after)
-            )
-        self._joined = EMPTY
-        self._counted = 0
 
     def reach(self, units: int, /) -> int:
         """Return how many texts there are, at most `units`."""
         return min(units, len(self._texts))
 
     def cost(self, units: int, /) -> int:
-        """Return what the first texts cost; not fewer than were asked for before, if it adds up."""
+        """Return what the first texts cost."""
+        return self._place.cost(self._separator.join(self._texts[:units]))
+
+    def costs(self) -> Iterator[int]:
+        """Yield what the first text costs, the first two, and so on."""
         tokenizer = self._place.counter.tokenizer
-        if not self.adds_up:
-            return self._place.cost(self._separator.join(self._texts[:units]))
-        for text in self._texts[self._counted : units]:
-            between = self._between if self._counted else EMPTY
+        before, after, framing = self._place.around()
+        start, between, end = (Segment.of(t, tokenizer) for t in (before, self._separator, after))
+        joined = EMPTY
+        for number, text in enumerate(self._texts):
             segment = Segment.of(text, tokenizer)
-            self._joined = join(tokenizer, self._joined, between, segment)
-            self._counted += 1
-        return self._framing + join(tokenizer, self._before, self._joined, self._after).tokens
+            joined = join(tokenizer, joined, between if number else EMPTY, segment)
+            yield framing + join(tokenizer, start, joined, end).tokens

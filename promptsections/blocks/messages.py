@@ -5,7 +5,7 @@ It knows no sections and does no I/O.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from attrs import evolve, field, frozen
@@ -122,23 +122,22 @@ class _Pile:
         self._units = units
         self._from_end = how.keep == "end"
         self._counter = counter
-        self._extent = Extent(0)
-        self._counted = 0
 
     def reach(self, units: int, /) -> int:
         """Return how many units there are, at most `units`."""
         return min(units, len(self._units))
 
     def cost(self, units: int, /) -> int:
-        """Return what the first units cost; not fewer than were asked for before, if it adds up."""
-        counter = self._counter
-        if not adds_up(counter):
-            return counter.cost(self.messages(units))
-        for unit in self._units[self._counted : units]:
-            extents = (self._extent, counter.extent(unit))
-            self._extent = counter.joined(*(extents[::-1] if self._from_end else extents))
-            self._counted += 1
-        return counter.total(self._extent)
+        """Return what the first units cost."""
+        return self._counter.cost(self.messages(units))
+
+    def costs(self) -> Iterator[int]:
+        """Yield what the first unit costs, the first two, and so on."""
+        counter, whole = self._counter, Extent(0)
+        for unit in self._units:
+            extents = (whole, counter.extent(unit))
+            whole = counter.joined(*(extents[::-1] if self._from_end else extents))
+            yield counter.total(whole)
 
     def messages(self, units: int) -> tuple[Message, ...]:
         """Return the messages of the first units in their order."""

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from typing import cast
 
-from attrs import evolve
-
-from promptsections.blocks.turns import Exchange, exchange_of, is_system, opens_exchange
+from promptsections.blocks.turns import Exchange, exchange_of, is_system
 from promptsections.errors import DefinitionError, InvalidHistoryError
 from promptsections.messages import Message, MessageLike, to_message
 from promptsections.notes import Note
@@ -79,12 +77,13 @@ class Transcript:
 
     def exchanges(self) -> Iterator[Exchange]:
         """Yield the exchanges, newest first; what stands before the first user turn comes last."""
+        known = self._known
         end = len(self._messages)
         while end > self._start:
-            known = self._known.get(end)
-            if known is None:
-                known = self._known[end] = self._exchange_before(end)
-            exchange, end = known
+            found = known.get(end)
+            if found is None:
+                found = known[end] = self._exchange_before(end)
+            exchange, end = found
             yield exchange
 
     def _read_leading(self, found: list[Message]) -> int:
@@ -105,18 +104,20 @@ class Transcript:
             message = self._at(position)
             if message is None:
                 continue
-            if is_system(message) and not self._keep_system:
+            if not self._keep_system and is_system(message):
                 notes.append(_left_out(message))
                 continue
             pending.append(message)
-            if opens_exchange(message):
+            if message.role == "user":
                 break
-        exchange = exchange_of(pending[::-1])
-        return evolve(exchange, notes=(*exchange.notes, *notes)), position
+        pending.reverse()
+        return exchange_of(pending, notes), position
 
     def _at(self, position: int) -> Message | None:
-        where = f"message {position} of the history"
-        return read_message(self._messages[position], where, self._transform)
+        value = self._messages[position]
+        if self._transform is None and isinstance(value, Message):
+            return value
+        return read_message(value, f"message {position} of the history", self._transform)
 
 
 def _left_out(message: Message) -> Note:

@@ -28,24 +28,29 @@ class Step:
 class Exchange:
     """A user turn with its steps: what a history keeps or leaves out as a whole."""
 
-    user: Message | None
-    """The user's turn; `None` for what stands before the first one."""
-    steps: tuple[Step, ...] = ()
-    """Oldest first."""
+    messages: tuple[Message, ...] = ()
+    """All that is left of it, oldest first."""
     notes: tuple[Note, ...] = ()
     """What was left out of it because it could not be sent, oldest first."""
 
     @property
-    def messages(self) -> tuple[Message, ...]:
-        """All that is left of it, oldest first."""
-        turn = () if self.user is None else (self.user,)
-        return (*turn, *(message for step in self.steps for message in step.messages))
+    def user(self) -> Message | None:
+        """The user's turn; `None` for what stands before the first one."""
+        return self.messages[0] if self.messages and opens_exchange(self.messages[0]) else None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps behind the user's turn, oldest first."""
+        rest = self.messages if self.user is None else self.messages[1:]
+        return tuple(Step((head, *results)) for head, results in runs(rest) if head is not None)
 
     @property
     def under_way(self) -> bool:
         """Whether the model is to speak next: system messages aside, it ends without an answer."""
-        spoken = [message.role for message in self.messages if not is_system(message)]
-        return bool(spoken) and spoken[-1] in ("user", "tool")
+        for message in reversed(self.messages):
+            if not is_system(message):
+                return message.role in ("user", "tool")
+        return False
 
 
 def is_system(message: Message) -> bool:
@@ -58,17 +63,28 @@ def opens_exchange(message: Message) -> bool:
     return message.role == "user"
 
 
-def exchange_of(messages: Sequence[Message]) -> Exchange:
-    """Read the messages of one exchange, oldest first: a user turn, if any, and what follows it."""
-    user = messages[0] if messages and opens_exchange(messages[0]) else None
-    steps: list[Step] = []
-    notes: list[Note] = []
-    for head, results in runs(messages if user is None else messages[1:]):
+def exchange_of(messages: Sequence[Message], notes: Sequence[Note] = ()) -> Exchange:
+    """Read the messages of one exchange, oldest first: a user turn, if any, and what follows it.
+
+    `notes` are added behind what is noted here.
+    """
+    for message in messages:
+        if message.tool_calls or message.role == "tool":
+            return _repaired(messages, notes)
+    return Exchange(tuple(messages), tuple(notes))
+
+
+def _repaired(messages: Sequence[Message], notes: Sequence[Note]) -> Exchange:
+    """Leave out steps that cannot be sent, and results that belong to nothing."""
+    start = 1 if opens_exchange(messages[0]) else 0
+    left = [*messages[:start]]
+    found: list[Note] = []
+    for head, results in runs(messages[start:]):
         calls = () if head is None else head.tool_calls
-        kept = _answers(calls, results, notes)
+        kept = _answers(calls, results, found)
         if head is not None and kept is not None:
-            steps.append(Step((head, *kept)))
-    return Exchange(user, tuple(steps), tuple(notes))
+            left += (head, *kept)
+    return Exchange(tuple(left), (*found, *notes))
 
 
 def runs(messages: Sequence[Message]) -> Iterator[tuple[Message | None, list[Message]]]:
