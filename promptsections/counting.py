@@ -46,7 +46,8 @@ def lines_of(messages: Iterable[Message], labels: Mapping[str, str] = NO_LABELS)
             words.append(f"{call.name}({call.arguments})")
         label = labels.get(message.role, "")
         if "{name}" in label:
-            name = message.name or names.get(message.tool_call_id or "", "")
+            answered = message.tool_call_id
+            name = message.name or (names.get(answered, "") if answered else "")
             label = label.replace("{name}", name) if name else label.replace(" {name}", "")
         lines.append(label + " ".join(word for word in words if word))
     return lines
