@@ -82,7 +82,8 @@ class OnLoop:
                 for index, call in enumerate(calls):
                     group.start_soon(run, index, call)
         except BaseExceptionGroup as errors:
-            raise _first(errors) from None
+            first = _first(errors)
+            raise first from first.__cause__  # `from None` would wipe out what stood behind it
         return [results[index] for index in range(len(calls))]
 
     async def in_thread(self, function: Callable[[], T], /) -> T:
