@@ -6,9 +6,10 @@ from collections.abc import Awaitable
 from typing import Any, assert_type
 
 import anyio
-from attrs import frozen
+from attrs import field, frozen
 
 from promptsections import (
+    Budget,
     Content,
     ConversationHistory,
     Message,
@@ -20,6 +21,7 @@ from promptsections import (
     Share,
     TextSection,
     UserInput,
+    to_budget,
 )
 
 
@@ -38,7 +40,7 @@ class Turn:
 
 @frozen
 class Channel(PromptSection):
-    required: bool = False
+    required: bool = field(default=False, kw_only=True)
 
     def resolve(self, scope: Scope, /) -> Content:
         turn = scope.context_as(Turn)
@@ -49,6 +51,8 @@ class Channel(PromptSection):
 @frozen
 class Weather(PromptSection):
     city: str = "Rome"
+    tokens: Budget = field(default=Share(0.2), kw_only=True, converter=to_budget)
+    timeout: float | None = field(default=2.0, kw_only=True)
 
     async def resolve(self, scope: Scope, /) -> Content:
         await anyio.sleep(0)
@@ -89,6 +93,6 @@ def test_sections_of_ones_own_render() -> None:
 
 def test_an_async_section_renders_on_a_loop() -> None:
     async def render() -> RenderedPrompt:
-        return await Renderer("gpt-4o").arender(Prompt([Weather()]), budget=100)
+        return await Renderer("gpt-4o").arender(Prompt([Weather("Rome", tokens=0.5)]), budget=100)
 
     assert anyio.run(render).messages == (Message("system", "Sunny in Rome."),)
