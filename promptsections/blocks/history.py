@@ -7,7 +7,7 @@ I/O; `reading` brings it what a store hands out piece by piece.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, count, islice
+from itertools import chain, islice, takewhile
 from typing import Literal
 
 from attrs import field, frozen
@@ -16,7 +16,7 @@ from promptsections.blocks.block import Fitted
 from promptsections.blocks.growth import Growth, adds_up
 from promptsections.blocks.remembering import Remembered
 from promptsections.blocks.transcript import Transcript, Transform, as_history
-from promptsections.blocks.turns import Exchange, is_system
+from promptsections.blocks.turns import Exchange, is_system, opens_exchange
 from promptsections.counting import Counter, Extent
 from promptsections.errors import DefinitionError
 from promptsections.measurement import Measurement
@@ -73,7 +73,7 @@ class HistoryBlock:
         newest = next(_sendable(self._transcript, self.start_on), None)
         if newest is None or not newest.under_way:
             return False
-        least = len(next(_rungs(newest, 0)).messages)
+        least = len(next(_rungs(newest)).messages)
         return self.max_messages is None or least <= self.max_messages
 
     def measure(self, counter: Counter, at_most: int, /) -> Measurement:
@@ -113,7 +113,7 @@ class HistoryBlock:
     def _leading_notes(self) -> Iterator[Note]:
         """Say what was left out before the first user turn."""
         for exchange in self._transcript.exchanges():
-            if not _is_sendable(exchange, self.start_on):
+            if (self.start_on == "user" and exchange.user is None) or not exchange.messages:
                 yield from exchange.notes
                 if exchange.messages:
                     detail = (
@@ -125,11 +125,9 @@ class HistoryBlock:
 
 def _sendable(transcript: Transcript, start_on: StartOn) -> Iterator[Exchange]:
     """Yield what may be sent, newest first."""
-    return (found for found in transcript.exchanges() if _is_sendable(found, start_on))
-
-
-def _is_sendable(exchange: Exchange, start_on: StartOn) -> bool:
-    return bool(exchange.messages) and (exchange.user is not None or start_on == "any")
+    for exchange in transcript.exchanges():
+        if exchange.messages and (start_on == "any" or opens_exchange(exchange.messages[0])):
+            yield exchange
 
 
 @frozen
@@ -210,15 +208,15 @@ class _Ladder:
     def notes(self, units: int) -> Iterator[Note]:
         """Say what was repaired in what the first rungs send, and what of it is missing."""
         sent = self._rungs[:units]
-        taken: list[Exchange] = []
-        for rung in sent:
-            if not taken or rung.exchange is not taken[-1]:
-                taken.append(rung.exchange)
-        for exchange in reversed(taken):
-            yield from exchange.notes
-        if taken:
-            newest = taken[0]
-            there = sum(len(rung.messages) for rung in sent if rung.exchange is newest)
+        noted: Exchange | None = None
+        for rung in reversed(sent):
+            if rung.exchange.notes and rung.exchange is not noted:
+                noted = rung.exchange
+                yield from noted.notes
+        if sent:
+            newest = sent[0].exchange
+            parts = takewhile(lambda rung: rung.exchange is newest, sent)
+            there = sum(len(rung.messages) for rung in parts)
             missing = len(newest.messages) - there
             if missing:
                 yield Note(
@@ -232,15 +230,14 @@ class _Ladder:
 
     def _climb(self) -> Iterator[_Rung]:
         """Yield all rungs there are, and keep them."""
-        found, climbed = 0, 0
-        exchanges = _sendable(self._transcript, self._start_on)
-        for rung in chain.from_iterable(map(_rungs, exchanges, count())):
+        found, climbed, known = 0, 0, len(self._rungs)
+        for rung in _rungs_of(_sendable(self._transcript, self._start_on)):
             climbed += len(rung.messages)
             if self._max_messages is not None and climbed > self._max_messages:
                 self.limited = True
                 break
             found += 1
-            if found > len(self._rungs):
+            if found > known:
                 self._rungs.append(rung)
             yield rung
         if self._leading and not found:
@@ -248,9 +245,18 @@ class _Ladder:
             yield self._rungs[0]
 
 
-def _rungs(exchange: Exchange, age: int) -> Iterator[_Rung]:
-    """Part the exchange under way into its user turn and its steps; others are kept as a whole."""
-    if age or not exchange.under_way:
+def _rungs_of(exchanges: Iterator[Exchange]) -> Iterator[_Rung]:
+    """Part the newest exchange, if it is under way; others are kept as a whole."""
+    newest = next(exchanges, None)
+    if newest is not None:
+        yield from _rungs(newest)
+    for exchange in exchanges:
+        yield _Rung(exchange.messages, exchange)
+
+
+def _rungs(exchange: Exchange) -> Iterator[_Rung]:
+    """Part an exchange that is under way into its user turn and its steps."""
+    if not exchange.under_way:
         yield _Rung(exchange.messages, exchange)
         return
     user, steps = exchange.user, exchange.steps

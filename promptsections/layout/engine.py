@@ -97,7 +97,12 @@ class Engine:
             if place is not None
             else Fitted(tuple(block.fit(leaf.counter, tokens)))
         )
-        piece = measure_piece(fitted.messages, leaf.counter)
+        before = self.pieces.get(path)
+        piece = (
+            before
+            if before is not None and before.messages is fitted.messages
+            else measure_piece(fitted.messages, leaf.counter)
+        )
         size = max(piece.tokens, 1) if piece.messages else 0
         smallest = min(self.sizes.smallest(leaf.id, tokens), tokens)
         if not smallest <= size <= tokens:

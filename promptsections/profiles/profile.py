@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Literal, assert_never
+from typing import Literal, assert_never, get_args
 
 from attrs import field, fields, frozen
 
 from promptsections.errors import DefinitionError, InvalidBudgetError
 from promptsections.messages import AudioPart, FilePart, ImagePart, Message, Part, TextPart, Tool
+from promptsections.profiles.caching import CacheRule
 from promptsections.profiles.images import (
     FlatImages,
     ImageRule,
@@ -22,9 +23,17 @@ from promptsections.profiles.images import (
     image_tokens,
 )
 from promptsections.profiles.media import NO_MEDIA, MediaRule, audio_tokens, file_tokens
-from promptsections.profiles.tools import ToolRule, call_tokens, json_text, tool_tokens
+from promptsections.profiles.tools import (
+    JsonToolRule,
+    ToolRule,
+    ToolRules,
+    call_tokens,
+    json_text,
+    tool_tokens,
+)
 from promptsections.tokens import (
     CachedTokenizer,
+    ScaledTokenizer,
     TiktokenTokenizer,
     Tokenizer,
     as_tokenizer,
@@ -33,6 +42,8 @@ from promptsections.tokens import (
 
 Form = Literal["messages", "text"]
 
+SystemRule = Literal["anywhere", "leading", "leading_and_after_user"]
+"""Where a model takes system messages: in front only, also right after a user turn, or anywhere."""
 
 Counting = str | Tokenizer | Callable[[str], int]
 """The name of a bundled encoding, a tokenizer, or a function from text to a number of tokens."""
@@ -79,8 +90,14 @@ class ModelProfile:
     images: ImageRule = field(factory=lambda: TileImages(85, 170))
     media: MediaRule = field(factory=MediaRule)
     """Audio and files."""
-    tools: ToolRule | None = field(factory=ToolRule)
+    tools: ToolRules | None = field(factory=ToolRule)
     """Tool definitions and calls; `None` charges a call's name and arguments alone."""
+    cache: CacheRule | None = None
+    """The provider's prompt cache; `None` if there is none, or nothing known of it."""
+    system: SystemRule = "anywhere"
+    """Where system messages may stand."""
+    prefill: bool = True
+    """Whether the last message may be the assistant's, as the beginning of the answer."""
     provider: str | None = "openai"
     """Whose `provider_data` is sent, and so charged."""
     overhead_is_estimate: bool = False
@@ -192,7 +209,7 @@ class ModelProfile:
         for call in message.tool_calls:
             tokens += call_tokens(self.tools, call, tokenizer)
         if message.tool_call_id and self.tools is not None:
-            tokens += tokenizer.count(message.tool_call_id)
+            tokens += self.tools.result + tokenizer.count(message.tool_call_id)
         if message.content is not None and not isinstance(message.content, str):
             tokens += sum(self._part_tokens(part) for part in message.content)
         own = message.provider_data.get(self.provider) if self.provider else None
@@ -227,24 +244,26 @@ class ModelProfile:
         found: list[str] = []
         tokenizer = self.tokenizer()
         if not tokenizer.exact:
-            found.append(f"tokenizer {tokenizer.name}")
+            found.append(_described(tokenizer))
         if self.overhead_is_estimate:
             found.append(f"message overhead of {self.name}")
         if tools:
-            free = "" if self.tools else " that nothing is charged for"
-            found.append(f"tool definitions of {_of(len(tools), 'tool')}{free}")
-        calls = sum(len(message.tool_calls) for message in messages)
+            found.append(f"tool definitions of {_of(len(tools), 'tool')}{_how(self.tools)}")
+        calls = given_back = 0
+        parts: list[Part] = []
+        for message in messages:
+            calls += len(message.tool_calls)
+            if message.provider_data and self.provider:
+                given_back += bool(message.provider_data.get(self.provider))
+            if isinstance(message.content, tuple):
+                parts += message.content
         if calls and self.tools is not None:
             found.append(f"framing of {_of(calls, 'tool call')}")
-        given_back = sum(
-            1 for m in messages if self.provider and m.provider_data.get(self.provider)
-        )
         if given_back:
             found.append(f"provider data of {_of(given_back, 'message')}")
-        return (*found, *self._part_estimates(messages))
+        return (*found, *self._part_estimates(parts)) if parts else tuple(found)
 
-    def _part_estimates(self, messages: Sequence[Message]) -> list[str]:
-        parts = [part for m in messages if isinstance(m.content, tuple) for part in m.content]
+    def _part_estimates(self, parts: Sequence[Part]) -> list[str]:
         images = [part for part in parts if isinstance(part, ImagePart)]
         uncharged = isinstance(self.images, FlatImages) and not self.images.tokens
         unknown = sum(1 for i in images if depends_on_size(self.images, i) and not image_size(i))
@@ -291,6 +310,26 @@ class ModelProfile:
         return min(window - reserve, self.max_input_tokens or window)
 
 
+def _described(tokenizer: Tokenizer) -> str:
+    inner = tokenizer.tokenizer if isinstance(tokenizer, CachedTokenizer) else tokenizer
+    if isinstance(inner, ScaledTokenizer):
+        margin = float((inner.factor - 1) * 100)
+        return f"tokenizer {inner.base.name} with a margin of {margin:g} %"
+    return f"tokenizer {tokenizer.name}"
+
+
+def _how(rule: ToolRules | None) -> str:
+    match rule:
+        case None:
+            return " that nothing is charged for"
+        case JsonToolRule():
+            return f", as JSON and {_of(rule.request, 'token')} for tool use"
+        case ToolRule():
+            return ""
+        case _:
+            assert_never(rule)
+
+
 def _of(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
@@ -310,6 +349,10 @@ def _check(profile: ModelProfile) -> None:
         raise DefinitionError("a ModelProfile needs a name")
     if profile.form not in ("messages", "text"):
         raise DefinitionError(f"form={profile.form!r}: write 'messages' or 'text'")
+    if profile.system not in get_args(SystemRule):
+        raise DefinitionError(
+            f"system={profile.system!r}: write one of {', '.join(map(repr, get_args(SystemRule)))}"
+        )
     for name in ("context_window", "max_output_tokens", "max_input_tokens"):
         value = getattr(profile, name)
         if value is not None:
