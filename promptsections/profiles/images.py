@@ -19,9 +19,13 @@ from promptsections.messages import ImagePart
 
 @frozen
 class FlatImages:
-    """Every image costs the same."""
+    """Every image costs the same, whatever its size; a level of detail may have its own price."""
 
     tokens: int
+    low: int | None = None
+    """With `detail="low"`; `None` if it makes no difference."""
+    original: int | None = None
+    """With `detail="original"`; `None` if it makes no difference."""
 
 
 @frozen
@@ -64,20 +68,52 @@ class PatchImages:
     """With `detail="original"`, or where the model may choose; `None` if it has no such detail."""
 
 
-ImageRule = FlatImages | NoImages | TileImages | PatchImages
+@frozen
+class GridImages:
+    """A token for each square of a grid over the image, after shrinking.
+
+    The image is shrunk until its long side is `longest`, then as far as `most` tokens demand.
+    """
+
+    side: int
+    """Width and height of a square, in pixels."""
+    longest: int
+    """At most so many pixels on the long side."""
+    most: int | None = None
+    """At most so many tokens; `None` for as many as the long side allows."""
+    row: int = 0
+    """Tokens that end each row."""
+    extra: int = 0
+    """Tokens around an image."""
+
+
+@frozen
+class CropImages:
+    """Gemini's tiles: small images are one tile, larger ones are cut into several.
+
+    An image of at most 384 pixels each way is one tile. A larger one is shrunk to fit
+    3072 x 3072 and cut into squares of its short side divided by 1.5, but of at least 256 and at
+    most 768 pixels.
+    """
+
+    tile: int
+
+
+ImageRule = FlatImages | NoImages | TileImages | PatchImages | GridImages | CropImages
 
 
 def image_tokens(rule: ImageRule, image: ImagePart) -> int:
     """Return what an image costs, in tokens; of an unknown size, the most one can cost.
 
-    Source: OpenAI's guide to images and vision, "Calculating costs".
+    Sources: OpenAI's guide to images and vision, "Calculating costs"; Anthropic's guide to vision;
+    Google's guide to image understanding on Vertex AI.
 
     Raises:
         UnsupportedContentError: if the model reads no images.
     """
     match rule:
-        case FlatImages(tokens=tokens):
-            return tokens
+        case FlatImages():
+            return _flat_tokens(rule, image)
         case NoImages():
             raise UnsupportedContentError(
                 "this model reads no images: leave the image out or choose a model that does"
@@ -86,6 +122,10 @@ def image_tokens(rule: ImageRule, image: ImagePart) -> int:
             return _tile_tokens(rule, image)
         case PatchImages():
             return _patch_tokens(rule, image)
+        case GridImages():
+            return _grid_tokens(rule, image)
+        case CropImages():
+            return rule.tile * _crops(image)
         case _:
             assert_never(rule)
 
@@ -97,13 +137,19 @@ def depends_on_size(rule: ImageRule, image: ImagePart) -> bool:
             return False
         case TileImages():
             return image.detail != "low"
-        case PatchImages():
+        case PatchImages() | GridImages() | CropImages():
             return True
         case _:
             assert_never(rule)
 
 
 # --- formulas -----------------------------------------------------------------------------------
+
+
+def _flat_tokens(rule: FlatImages, image: ImagePart) -> int:
+    tokens = {"low": rule.low, "original": rule.original}.get(image.detail or "")
+    return rule.tokens if tokens is None else tokens
+
 
 MOST_TILES = 8
 """768 x 2048 pixels: what the longest image that is allowed is shrunk to."""
@@ -142,10 +188,8 @@ def _patch_tokens(rule: PatchImages, image: ImagePart) -> int:
 
 
 def _patches(limit: PatchLimit, width: int, height: int) -> int:
-    long = max(width, height)
-    if limit.longest is not None and long > limit.longest:
-        width = _ceil(width * limit.longest, long)
-        height = _ceil(height * limit.longest, long)
+    if limit.longest is not None:
+        width, height = _shrunk((width, height), limit.longest)
     patches = _ceil(width, 32) * _ceil(height, 32)
     if patches <= limit.patches:
         return patches
@@ -158,6 +202,37 @@ def _patches(limit: PatchLimit, width: int, height: int) -> int:
     else:
         wide = _ceil(width * tall, height)
     return min(limit.patches, wide * tall)
+
+
+def _grid_tokens(rule: GridImages, image: ImagePart) -> int:
+    width, height = _shrunk(image_size(image) or (rule.longest, rule.longest), rule.longest)
+    wide, tall = _ceil(width, rule.side), _ceil(height, rule.side)
+    tokens = (wide + rule.row) * tall
+    # How the provider rounds when it shrinks further is not published; it stays below its limit.
+    return rule.extra + (tokens if rule.most is None else min(tokens, rule.most))
+
+
+MOST_CROPS = 24
+"""3072 x 384 pixels, in squares of 256: no image that is allowed has more."""
+
+
+def _crops(image: ImagePart) -> int:
+    size = image_size(image)
+    if size is None:
+        return MOST_CROPS
+    if max(size) <= 384:
+        return 1
+    width, height = _shrunk(size, 3_072)
+    square = min(max(min(width, height) * 2 // 3, 256), 768)
+    return _ceil(width, square) * _ceil(height, square)
+
+
+def _shrunk(size: tuple[int, int], longest: int) -> tuple[int, int]:
+    width, height = size
+    long = max(width, height)
+    if long <= longest:
+        return size
+    return _ceil(width * longest, long), _ceil(height * longest, long)
 
 
 def _ceil(above: int, below: int) -> int:

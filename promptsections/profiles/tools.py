@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 from attrs import frozen
 
@@ -41,9 +41,31 @@ class ToolRule:
 
     Source: hmarr/openai-chat-tokens, which compared it with the API.
     """
+    result: int = 0
+    """For each result, beside the message and the id of its call."""
 
 
-def tool_tokens(rule: ToolRule | None, tools: Sequence[Tool], tokenizer: Tokenizer) -> int:
+@frozen
+class JsonToolRule:
+    """Definitions as their JSON text with a frame: for providers that publish no formula.
+
+    How tools are written into the prompt is not documented, so these are estimates, and dear ones.
+    """
+
+    request: int = 0
+    """Once, if there are tools: what the provider says about tool use."""
+    tool: int = 12
+    """For each tool: keys and brackets around what is counted."""
+    call: int = 12
+    """For each call of an assistant, beside its id, name and arguments."""
+    result: int = 12
+    """For each result, beside the message and the id of its call."""
+
+
+ToolRules = ToolRule | JsonToolRule
+
+
+def tool_tokens(rule: ToolRules | None, tools: Sequence[Tool], tokenizer: Tokenizer) -> int:
     """Return what the definitions of tools cost, in tokens; 0 if there are none, or no rule.
 
     The cookbook counts top-level properties with a type and a description. Nested objects and
@@ -51,10 +73,21 @@ def tool_tokens(rule: ToolRule | None, tools: Sequence[Tool], tokenizer: Tokeniz
     """
     if rule is None or not tools:
         return 0
-    return rule.end + sum(_definition(rule, tool, tokenizer) for tool in tools)
+    match rule:
+        case ToolRule():
+            return rule.end + sum(_definition(rule, tool, tokenizer) for tool in tools)
+        case JsonToolRule():
+            return rule.request + sum(rule.tool + _as_json(tool, tokenizer) for tool in tools)
+        case _:
+            assert_never(rule)
 
 
-def call_tokens(rule: ToolRule | None, call: ToolCall, tokenizer: Tokenizer) -> int:
+def _as_json(tool: Tool, tokenizer: Tokenizer) -> int:
+    texts = (tool.name, tool.description, json_text(tool.parameters))
+    return sum(tokenizer.count(well_formed(text)) for text in texts)
+
+
+def call_tokens(rule: ToolRules | None, call: ToolCall, tokenizer: Tokenizer) -> int:
     """Return what a call costs, in tokens: name and arguments; by a rule also its id and frame."""
     tokens = tokenizer.count(call.name) + tokenizer.count(call.arguments)
     return tokens if rule is None else tokens + rule.call + tokenizer.count(call.id)
