@@ -13,6 +13,7 @@ from promptsections._run import NoWaiting, OnLoop, drive
 from promptsections.budgets import total_budget
 from promptsections.checking import check
 from promptsections.errors import DefinitionError, InvalidBudgetError
+from promptsections.layout import is_light
 from promptsections.notes import Note
 from promptsections.profiles import ModelProfile, find_profile
 from promptsections.prompt import Prompt
@@ -20,9 +21,6 @@ from promptsections.rendered import RenderedPrompt, Resolved, lay_out
 from promptsections.resolving import Runner, Surroundings, resolve
 from promptsections.templates import Function, Undefined
 from promptsections.tokens import Tokenizer, as_tokenizer, is_loaded
-
-_THREAD_FROM = 16_000
-"""Budget in tokens from which a layout leaves the event loop's thread: about 15 ms of counting."""
 
 
 def _functions(value: Mapping[str, Function] | None) -> Mapping[str, Function]:
@@ -137,7 +135,7 @@ class Renderer:
         runner = OnLoop()
         around = self._surroundings(memory, budget, context, reserve_output_tokens, timeout, runner)
         resolved = await self._aresolve(prompt, around, runner)
-        if around.budget < _THREAD_FROM:
+        if is_light(resolved):
             return _timed(lay_out(resolved), started)
         return _timed(await runner.in_thread(lambda: lay_out(resolved)), started)
 

@@ -16,6 +16,7 @@ from promptsections.layout.resolved import (
     ResolvedNode,
     ResolvedSection,
 )
+from promptsections.layout.weight import is_light
 
 __all__ = [
     "Engine",
@@ -31,4 +32,5 @@ __all__ = [
     "ResolvedSection",
     "describe_budget",
     "engine_for",
+    "is_light",
 ]
