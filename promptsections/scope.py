@@ -37,6 +37,9 @@ from promptsections.templates.suggestions import did_you_mean, suggest, suggest_
 
 T = TypeVar("T")
 
+_NO_DEFAULT = object()
+"""Not `MISSING`: templates pass that as a default, to say where they found nothing."""
+
 
 class Waiting(Protocol):
     """How a render waits: not at all, or on an event loop."""
@@ -100,7 +103,7 @@ class Scope:
         """Whether anything may be awaited: true under `arender()`."""
         return self.waiting.may_await
 
-    def read(self, path: str, default: object = MISSING, /) -> Any:
+    def read(self, path: str, default: object = _NO_DEFAULT, /) -> Any:
         """Return the value at a path in memory.
 
         Args:
@@ -113,7 +116,7 @@ class Scope:
         value = lookup(self.memory, path)
         if value is not MISSING:
             return value
-        if default is not MISSING:
+        if default is not _NO_DEFAULT:
             return default
         miss = explain_miss(self.memory, path)
         suggestions = suggest_path(path, miss)
