@@ -94,6 +94,12 @@ class Counter:
         """Return what these messages cost here, in tokens: framing, prefix, labels, separators."""
         return self.total(self.extent(messages))
 
+    def remembered(self, message: Message) -> int | None:
+        """Return what a message costs here, in tokens, if it was counted whole before."""
+        if self.lines is not None:
+            return None
+        return self.profile.remembered_tokens(message, self.tokenizer)
+
     def remember(self, message: Message, tokens: int) -> None:
         """Let a message remember what it costs here, where that is known without counting it."""
         if self.lines is None:

@@ -178,17 +178,7 @@ def _group(
 
 
 async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection:
-    section = place.section
-    resolved = ResolvedSection(
-        path=place.path,
-        name=place.name,
-        kind=section.kind,
-        required=section.required,
-        priority=section.priority,
-        budget=section.budget,
-        lines=section.lines(),
-        block=None,
-    )
+    section, lines = place.section, place.section.lines()
     seconds = section.timeout if section.timeout is not None else around.timeout
     scope = Scope(
         memory=around.memory,
@@ -198,22 +188,33 @@ async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection
         path=place.path,
         undefined=around.undefined,
         counter=Counter(
-            around.profile, around.tokenizer, section.lines() if place.in_text else None
+            around.profile, around.tokenizer, lines if place.in_text else None
         ),
         waiting=around.runner,
         resolver=_resolve_inside,
         report=around.report,
     )
+    block = failure = None
     try:
         content = await around.runner.within(seconds, partial(_content, section, scope))
         block = to_block(section, content)
     except Exception as error:
-        return evolve(resolved, failure=_failed(_named(error, place, seconds), place, around))
-    missing = around.report.missing.get(place.path)
-    if block is None and missing is not None:
-        message = f"memory holds nothing at {missing!r}"
-        return evolve(resolved, failure=Failure("missing", message))
-    return evolve(resolved, block=block)
+        failure = _failed(_named(error, place, seconds), place, around)
+    else:
+        missing = around.report.missing.get(place.path)
+        if block is None and missing is not None:
+            failure = Failure("missing", f"memory holds nothing at {missing!r}")
+    return ResolvedSection(
+        path=place.path,
+        name=place.name,
+        kind=section.kind,
+        required=section.required,
+        priority=section.priority,
+        budget=section.budget,
+        lines=lines,
+        block=block,
+        failure=failure,
+    )
 
 
 async def _content(section: PromptSection, scope: Scope) -> Content:

@@ -21,7 +21,10 @@ def cost_up_to(counter: Counter, messages: Sequence[Message], at_most: int) -> i
         return counter.count_up_to(counter.text(messages), at_most)
     cost = 0
     for message in messages:
-        if isinstance(message.content, str):
+        known = counter.remembered(message)
+        if known is not None:
+            cost += known
+        elif isinstance(message.content, str):
             cost += counter.framing(message)
             left = max(0, at_most - cost)
             cost += counter.count_up_to(message.content, left)

@@ -70,5 +70,9 @@ class TextBlock:
 
 
 def write_text(message: Message, before: str, after: str, text: str) -> tuple[Message, ...]:
-    """Put a text into a message, with what stands before and after it."""
-    return (evolve(message, content=before + text + after),)
+    """Put a text into a message, with what stands before and after it.
+
+    A message that says that already is taken as it is, with the tokens it remembers.
+    """
+    content = before + text + after
+    return (message if message.content == content else evolve(message, content=content),)

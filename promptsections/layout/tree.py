@@ -96,8 +96,7 @@ class _Builder:
             for child in node.children:
                 self.enlist(child, in_text=inside)
         elif node.block is not None:
-            lines = node.lines if in_text else None
-            counter = evolve(self.counter, lines=lines)
+            counter = evolve(self.counter, lines=node.lines) if in_text else self.counter
             self.leaves.append(Leaf(self.next_id(), node, node.block, counter))
 
     def container(self, group: ResolvedGroup, *, in_text: bool) -> Container:

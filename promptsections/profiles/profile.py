@@ -173,6 +173,10 @@ class ModelProfile:
             tokens += known
         return tokens
 
+    def remembered_tokens(self, message: Message, tokenizer: Tokenizer) -> int | None:
+        """Return what a message costs, in tokens, if it was counted whole before."""
+        return message.remembered(self._key_of(tokenizer))
+
     def remember_tokens(self, message: Message, tokenizer: Tokenizer, tokens: int) -> None:
         """Let a message remember what it costs, where that is known without counting it whole."""
         message.remember(self._key_of(tokenizer), tokens)

@@ -28,6 +28,9 @@ Content = None | str | Message | Sequence[MessageLike] | Block
 """What a section may resolve to: nothing, a system message's text, messages, or a block."""
 
 
+_AT_WORDS = Truncate()
+
+
 class _Rejected:
     """Holds a bad budget until the section's name is known."""
 
@@ -156,7 +159,7 @@ class PromptSection:
         """How text gives way: for `Auto` not at all, otherwise the start is kept, at words."""
         if self.when_over != "by_budget":
             return self.when_over
-        return None if isinstance(self.budget, Auto) else Truncate()
+        return None if isinstance(self.budget, Auto) else _AT_WORDS
 
     def lines(self) -> Lines:
         """Return how messages of this section are written where the prompt is a text."""
