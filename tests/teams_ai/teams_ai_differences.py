@@ -178,7 +178,9 @@ def is_undefined(row: Row) -> None:
 
 
 def is_undefined_or_empty(row: Row) -> None:
-    is_undefined(row)
+    with pytest.raises(UndefinedVariableError) as caught:
+        render(row)
+    assert caught.value.position == row["input"]["section"]["template"].index("{{")
 
     rendered = render(row, undefined="empty")
     assert output_of(rendered) == row["expected"]["output"]
