@@ -118,7 +118,9 @@ def text_source(spec: Mapping[str, Any]) -> Callable[[str, Scope], list[str]]:
 
 
 def _user_input(spec: Mapping[str, Any], given: dict[str, Any]) -> PromptSection:
-    return UserInput(spec.get("input_variable", "input"), spec.get("files_variable", "input_files"), **given)
+    return UserInput(
+        spec.get("input_variable", "input"), spec.get("files_variable", "input_files"), **given
+    )
 
 
 def _function_call(spec: Mapping[str, Any], given: dict[str, Any]) -> PromptSection:
