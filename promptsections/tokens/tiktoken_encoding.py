@@ -7,7 +7,7 @@ neither be disturbed by other users of tiktoken in the same process nor disturb 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib import resources
 from threading import Lock
@@ -16,7 +16,7 @@ from typing import Literal, Protocol, runtime_checkable
 from attrs import field, frozen
 
 from promptsections.errors import DefinitionError, PromptSectionsError
-from promptsections.tokens.boundaries import BLANKS
+from promptsections.tokens.boundaries import BLANKS, first_strong, last_strong
 
 # The splitting rules of the two encodings, as tiktoken publishes them in openai_public.py.
 CL100K_PATTERN = (
@@ -34,9 +34,11 @@ O200K_PATTERN = (
 _BUNDLED = {"o200k_base": (199_998, O200K_PATTERN), "cl100k_base": (100_256, CL100K_PATTERN)}
 """Name → number of tokens in the file, splitting rule."""
 
-_HUGE = 500_000
-"""Characters from which on a text is searched for runs that tiktoken cannot split."""
-_LONG_BLANKS = re.compile(f"(?<!{BLANKS}){BLANKS}{{200001,}}+")
+_PIECE = 200_000
+"""Characters of a long text that are counted at once, where it can be parted: while tiktoken makes
+its list of tokens no other thread runs."""
+_LONG_BLANKS = re.compile(f"(?<!{BLANKS}){BLANKS}{{{_PIECE + 1},}}+")
+"""Runs that tiktoken might not be able to split; they can only stand in a longer piece."""
 
 
 @runtime_checkable
@@ -100,7 +102,7 @@ class TiktokenTokenizer:
     def count(self, text: str, /) -> int:
         """Count the tokens of `text` as ordinary text."""
         encoding = self._encoding()
-        if len(text) > _HUGE:
+        if len(text) > _PIECE:
             return _count_huge(encoding, text)
         return len(encoding.encode_ordinary(text))
 
@@ -159,6 +161,31 @@ def _pattern_of(encoding: OrdinaryEncoding) -> str | None:
 
 
 def _count_huge(encoding: OrdinaryEncoding, text: str) -> int:
+    """Add up pieces between strong positions, where counts add exactly."""
+    pattern = _pattern_of(encoding)
+    merge = getattr(encoding, "_encode_single_piece", None)
+    if pattern is None or merge is None:
+        return _count_or_explain(encoding, text)
+    total = start = 0
+    while start < len(text):
+        end, goal = len(text), start + _PIECE
+        if goal < end:
+            end = last_strong(text, goal, start) or first_strong(text, goal - 1) or end
+        piece = text[start:end]
+        if len(piece) <= _PIECE:
+            total += len(encoding.encode_ordinary(piece))
+        else:
+            total += _count_long_blanks(encoding, piece, pattern, merge)
+        start = end
+    return total
+
+
+def _count_long_blanks(
+    encoding: OrdinaryEncoding,
+    text: str,
+    pattern: str,
+    merge: Callable[[str], Sequence[int]],
+) -> int:
     """Count a text that may hold a run of blanks too long for tiktoken's splitter.
 
     tiktoken panics on about a million blanks, because `\\s+(?!\\S)` backtracks. What that rule does
@@ -167,10 +194,6 @@ def _count_huge(encoding: OrdinaryEncoding, text: str) -> int:
     run before a line break, and in cl100k one at the end, is taken by another rule that does not
     backtrack.
     """
-    pattern = _pattern_of(encoding)
-    merge = getattr(encoding, "_encode_single_piece", None)
-    if pattern is None or merge is None:
-        return _count_or_explain(encoding, text)
     total = start = 0
     for run in _LONG_BLANKS.finditer(text):
         at_end = run.end() == len(text)
