@@ -3,7 +3,7 @@
 Integers in, integers out. It sees no text, no sections and no tokenizer, and imports nothing of
 ours; sizes are asked for through `Sizes`, never further than what could be given.
 
-The definition (laws 3 and 4 of `docs/design.md`), in five sentences:
+The definition (laws 3 and 4 of `docs/explanation/design.md`), in five sentences:
 
 1. *Floors.* Every required track is entered at its floor.
 2. *Choose.* Optional units are walked in rank order; one is kept if and only if its floors, with
