@@ -1,8 +1,8 @@
 """The pure phases after resolve: place what was solved, hand on what is left, count, repair.
 
-`docs/explanation/design.md` has the reasons. In short: every node is placed once; what shares, units and
-reservations leave over is offered once more in rank order; then the finished messages are counted,
-and if joints made them too large, the same sections share less.
+`docs/explanation/design.md` has the reasons. In short: every node is placed once; what shares,
+units and reservations leave over is offered once more in rank order; then the finished messages are
+counted, and if joints made them too large, the same sections share less.
 """
 
 from __future__ import annotations
