@@ -13,6 +13,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 
@@ -47,7 +48,7 @@ class Block:
 def blocks(page: str) -> Iterator[Block]:
     """Yield the Python of a page."""
     fences = list(FENCE.finditer(page))
-    for fence, after in zip(fences, [*fences[1:], None], strict=True):
+    for fence, after in zip_longest(fences, fences[1:]):
         if fence[1] != "python":
             continue
         follows = after is not None and not page[fence.end() : after.start()].strip()
@@ -77,11 +78,25 @@ def without_blanks(text: str) -> list[str]:
 @pytest.mark.parametrize("page", sorted(PAGES), ids=name_of)
 def test_links_of_a_page_lead_somewhere(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
 
-    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert [link for link in links if not leads_somewhere(link, page)] == []
 
-    assert missing == []
+
+def leads_somewhere(link: str, page: Path) -> bool:
+    path, _, anchor = link.partition("#")
+    target = page.parent / path if path else page
+    if not anchor:
+        return target.exists()
+    return target.exists() and anchor in anchors(target.read_text(encoding="utf-8"))
+
+
+def anchors(text: str) -> set[str]:
+    """Return what headings are called in links."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
 
 
 def test_every_page_is_linked_from_the_index() -> None:
