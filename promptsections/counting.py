@@ -92,6 +92,8 @@ class Counter:
 
     def cost(self, messages: Sequence[Message]) -> int:
         """Return what these messages cost here, in tokens: framing, prefix, labels, separators."""
+        if self.lines is None:
+            return self.profile.messages_tokens(messages, self.tokenizer)
         return self.total(self.extent(messages))
 
     def remembered(self, message: Message) -> int | None:

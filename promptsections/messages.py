@@ -198,6 +198,18 @@ class Message:
     """Keys of a message dict that we do not know: readable here, never sent."""
     _memo: dict[Any, int] | None = field(default=None, init=False, eq=False, repr=False)
 
+    def saying(self, text: str) -> Message:
+        """Return the same message with this text as its content."""
+        return Message(
+            self.role,
+            text,
+            name=self.name,
+            tool_calls=self.tool_calls,
+            tool_call_id=self.tool_call_id,
+            provider_data=self.provider_data,
+            extra=self.extra,
+        )
+
     def remembered(self, key: object) -> int | None:
         """Return the token count that was remembered under this key."""
         memo = self._memo

@@ -174,13 +174,13 @@ class _Ladder:
     def costs(self) -> Iterator[int]:
         """Yield what the first rung costs, the first two, and so on."""
         counter = self._counter
-        system = counter.extent(self._leading)
         if counter.lines is None:  # among messages, sizes simply add
-            tokens = system.tokens
+            tokens = counter.cost(self._leading)
             for rung in self._climb():
-                tokens += counter.extent(rung.messages).tokens
+                tokens += counter.cost(rung.messages)
                 yield tokens
             return
+        system = counter.extent(self._leading)
         before = first = behind = Extent(0)
         for number, rung in enumerate(self._climb()):
             extent = counter.extent(rung.messages)

@@ -7,8 +7,9 @@ So where they may, every cut is judged by what all of it costs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
-from attrs import field, frozen
+from attrs import frozen
 
 from promptsections.counting import Counter
 from promptsections.messages import Message
@@ -44,11 +45,11 @@ class Place:
     """Gives the messages that are sent with the text in its place."""
     bare: bool = False
     """Whether nothing stands in the same message beside the text."""
-    overhead: int = field(init=False)
-    """What is around the text costs by itself, in tokens."""
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "overhead", self.cost(""))
+    @cached_property
+    def overhead(self) -> int:
+        """What is around the text costs by itself, in tokens."""
+        return self.cost("")
 
     def cost(self, text: str) -> int:
         """Return what all of it costs with this text, in tokens."""
@@ -64,14 +65,13 @@ class Place:
         Only where one message is written; its own text, or its line, is what stands around.
         """
         hole = "\uf8ff"
-        while hole in self._whole(""):
+        while True:
+            written = self.write(hole)
+            whole = self.counter.text(written) if self.counter.lines else written[0].text
+            before, _, after = whole.partition(hole)
+            if hole not in before + after:
+                return before, after, sum(map(self.counter.framing, written))
             hole += "\uf8fe"
-        before, _, after = self._whole(hole).partition(hole)
-        return before, after, sum(map(self.counter.framing, self.write("")))
-
-    def _whole(self, text: str) -> str:
-        written = self.write(text)
-        return self.counter.text(written) if self.counter.lines else written[0].text
 
     def smallest(self, text: str, how: Truncate, limit: int | None) -> str:
         """Cut the text to the least that is worth sending, or to what `limit` allows of it."""

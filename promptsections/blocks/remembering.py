@@ -29,9 +29,17 @@ class Remembered(Generic[T]):
     def of(self, counter: Counter, make: Callable[[Counter], T]) -> T:
         """Return what was made for this counter, or make it."""
         last = self._last
-        if last is None or (last[0] is not counter and last[0] != counter):
+        if last is None or not _count_alike(last[0], counter):
             last = self._last = counter, make(counter)
         return last[1]
 
     def __reduce__(self) -> tuple[type[Remembered[T]], tuple[()]]:
         return type(self), ()
+
+
+def _count_alike(one: Counter, other: Counter) -> bool:
+    return one is other or (
+        one.profile is other.profile
+        and one.tokenizer is other.tokenizer
+        and one.lines == other.lines
+    )

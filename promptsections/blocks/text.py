@@ -6,10 +6,12 @@ It knows no sections and does no I/O.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from promptsections.blocks.placing import Place, cost_up_to
+from promptsections.blocks.remembering import Remembered
 from promptsections.counting import Counter
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
@@ -36,37 +38,39 @@ class TextBlock:
     """A heading, or the start of a wrapper."""
     after: str = field(default="", kw_only=True, converter=well_formed)
     """The end of a wrapper."""
+    _whole: tuple[Message, ...] = field(init=False, eq=False, repr=False)
+    _smallest: Remembered[tuple[Place, str]] = field(
+        factory=Remembered["tuple[Place, str]"], init=False, eq=False, repr=False
+    )
+    """Where the text stands, and its smallest cut there."""
+
+    def __attrs_post_init__(self) -> None:
+        whole = write_text(self.message, self.before, self.after, self.text) if self.text else ()
+        object.__setattr__(self, "_whole", whole)
 
     def measure(self, counter: Counter, at_most: int, /) -> Measurement:
         """Count the smallest cut and the whole, no further than `at_most` tokens."""
-        if not self.text:
-            return Measurement(0, 0)
-        natural = cost_up_to(counter, self._written(self.text), at_most)
-        if self.cut is None:
+        natural = cost_up_to(counter, self._whole, at_most)
+        if self.cut is None or not self.text:
             return Measurement(natural, natural)
-        place = self._place(counter)
-        smallest = place.smallest(self.text, self.cut, self.limit)
+        place, smallest = self._smallest.of(counter, self._cut_smallest)
         return Measurement(min(place.cost_up_to(smallest, at_most), natural), natural)
 
     def fit(self, counter: Counter, tokens: int, /) -> Sequence[Message]:
         """Return one message with as much of the text as costs at most so many tokens."""
-        return self._written(self._fitted(counter, tokens)) if self.text else ()
-
-    def _fitted(self, counter: Counter, tokens: int) -> str:
-        if self.cut is None or cost_up_to(counter, self._written(self.text), tokens) <= tokens:
-            return self.text
-        place = self._place(counter)
-        smallest = place.smallest(self.text, self.cut, self.limit)
+        if self.cut is None or cost_up_to(counter, self._whole, tokens) <= tokens:
+            return self._whole
+        place, smallest = self._smallest.of(counter, self._cut_smallest)
         largest = place.largest(self.text, tokens, self.cut)
         # "Desig" has two tokens, "Design" one: what has more text may still be below the floor.
         below = place.cost(largest) < place.cost(smallest) <= tokens
-        return largest if largest and not below else smallest
+        return place.write(largest if largest and not below else smallest)
 
-    def _place(self, counter: Counter) -> Place:
-        return Place(counter, self._written, bare=not (self.before or self.after))
-
-    def _written(self, text: str) -> tuple[Message, ...]:
-        return write_text(self.message, self.before, self.after, text)
+    def _cut_smallest(self, counter: Counter) -> tuple[Place, str]:
+        write = partial(write_text, self.message, self.before, self.after)
+        place = Place(counter, write, bare=not (self.before or self.after))
+        smallest = place.smallest(self.text, self.cut, self.limit) if self.cut else self.text
+        return place, smallest
 
 
 def write_text(message: Message, before: str, after: str, text: str) -> tuple[Message, ...]:
@@ -75,4 +79,4 @@ def write_text(message: Message, before: str, after: str, text: str) -> tuple[Me
     A message that says that already is taken as it is, with the tokens it remembers.
     """
     content = before + text + after
-    return (message if message.content == content else evolve(message, content=content),)
+    return (message if message.content == content else message.saying(content),)

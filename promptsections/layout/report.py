@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from attrs import evolve
 
@@ -72,21 +72,21 @@ class Reporter:
             outcome: Outcome = "empty" if reason is Reason.MISSING else "failed"
             error = failure.error
             described = f"{type(error).__name__}: {error}" if error is not None else None
-            return _nothing(section, outcome, reason, failure.message, described)
+            return _placement(section, outcome, reason, failure.message, error=described)
         if section.path in self._engine.tree.broken:
             message = "the other half of a call and its result is not there"
-            return _nothing(section, "dropped", Reason.CALL_DROPPED, message)
+            return _placement(section, "dropped", Reason.CALL_DROPPED, message)
         leaf = self._engine.tree.by_path.get(section.path)
         if leaf is None:
-            return _nothing(section, "empty", Reason.EMPTY, "it has nothing to say")
+            return _placement(section, "empty", Reason.EMPTY, "it has nothing to say")
         piece = self._engine.pieces.get(section.path)
         if piece is not None and piece.messages:
             return self._kept(leaf, piece.tokens)
         floor = self._engine.sizes.floors[leaf.id]
         if leaf.id in self._entered or (floor.is_exact and floor.tokens == 0):
             emptied = self._emptied(leaf) or Fitted(())
-            nothing = _nothing(section, "empty", Reason.EMPTY, "it has nothing to say")
-            return evolve(nothing, omitted=emptied.omitted)
+            said = "it has nothing to say"
+            return _placement(section, "empty", Reason.EMPTY, said, omitted=emptied.omitted)
         return self._dropped(leaf, group_kept=group_kept)
 
     def _emptied(self, leaf: Leaf) -> Fitted | None:
@@ -101,12 +101,13 @@ class Reporter:
         sizes, fitted = self._engine.sizes, self._engine.fitted[leaf.id]
         whole = sizes.natural(leaf.id, max(used, 1)) <= max(used, 1)
         outcome, reason, message = self._how(leaf, used, whole=whole)
-        return evolve(
+        return _placement(
+            leaf.section,
+            outcome,
+            reason,
+            message,
             self._numbers(leaf),
             used=used,
-            outcome=outcome,
-            reason=reason,
-            message=message,
             items=fitted.items,
             omitted=fitted.omitted,
             omitted_is_exact=fitted.omitted_is_exact,
@@ -145,7 +146,7 @@ class Reporter:
             reason, message = Reason.NO_ROOM, f"{needs}, more than there was left"
         if bond is not None:
             self._bonded.add(bond)
-        return evolve(numbers, outcome="dropped", reason=reason, message=message)
+        return _placement(leaf.section, "dropped", reason, message, numbers)
 
     def _bond(self, leaf: Leaf) -> int | None:
         for container in self._engine.tree.containers.values():
@@ -154,7 +155,7 @@ class Reporter:
                 return track.bond
         return None
 
-    def _numbers(self, member: Leaf | Container) -> Placement:
+    def _numbers(self, member: Leaf | Container) -> _Numbers:
         node = _node(member)
         floor, natural = (
             self._engine.sizes.floors[member.id],
@@ -164,13 +165,8 @@ class Reporter:
         smallest = max(floor.tokens, 0)
         if reserved is not None:  # if natural is only known to be more, this is at least so
             smallest = max(smallest, min(reserved, natural.tokens))
-        return evolve(
-            _nothing(node, "dropped", Reason.NO_ROOM, ""),
-            floor=smallest,
-            natural=max(natural.tokens, 0),
-            natural_is_exact=natural.is_exact,
-            given=self._given.get(member.id, 0),
-        )
+        given = self._given.get(member.id, 0)
+        return _Numbers(smallest, max(natural.tokens, 0), natural.is_exact, given)
 
     # --- groups -----------------------------------------------------------------------------------
 
@@ -180,23 +176,44 @@ class Reporter:
         kept = group_kept and used > 0
         children = self._children(group, in_text=in_text, group_kept=kept)
         container = engine.tree.containers.get(group.path)
-        numbers = self._numbers(container) if container else _summed(group, children)
+        numbers = self._numbers(container) if container else _summed(children)
         outcome, reason, message = _together(children)
         if outcome == "dropped" and not group_kept:
             reason, message = Reason.GROUP_DROPPED, "the group that it stands in is left out"
         if outcome == "cut" and container is not None:
             outcome, reason, message = self._how(container, used, whole=False)
-        return evolve(
-            numbers, used=used, outcome=outcome, reason=reason, message=message, children=children
-        )
+        return _placement(group, outcome, reason, message, numbers, used=used, children=children)
 
 
 def _node(member: Leaf | Container) -> ResolvedNode:
     return member.section if isinstance(member, Leaf) else member.group
 
 
-def _nothing(
-    node: ResolvedNode, outcome: Outcome, reason: Reason, message: str, error: str | None = None
+class _Numbers(NamedTuple):
+    """What a placement says of sizes, in tokens."""
+
+    floor: int = 0
+    natural: int = 0
+    natural_is_exact: bool = True
+    given: int = 0
+
+
+_NO_NUMBERS = _Numbers()
+
+
+def _placement(
+    node: ResolvedNode,
+    outcome: Outcome,
+    reason: Reason,
+    message: str,
+    numbers: _Numbers = _NO_NUMBERS,
+    *,
+    used: int = 0,
+    error: str | None = None,
+    items: tuple[str, ...] = (),
+    omitted: int = 0,
+    omitted_is_exact: bool = True,
+    children: tuple[Placement, ...] = (),
 ) -> Placement:
     return Placement(
         path=node.path,
@@ -205,22 +222,25 @@ def _nothing(
         required=node.required,
         priority=node.priority,
         budget=node.budget,
-        floor=0,
-        natural=0,
-        natural_is_exact=True,
-        given=0,
-        used=0,
+        floor=numbers.floor,
+        natural=numbers.natural,
+        natural_is_exact=numbers.natural_is_exact,
+        given=numbers.given,
+        used=used,
         outcome=outcome,
         reason=reason,
         message=message,
         error=error,
+        items=items,
+        omitted=omitted,
+        omitted_is_exact=omitted_is_exact,
+        children=children,
     )
 
 
-def _summed(group: ResolvedGroup, children: Sequence[Placement]) -> Placement:
+def _summed(children: Sequence[Placement]) -> _Numbers:
     """Add up what stands in a group that only joins."""
-    return evolve(
-        _nothing(group, "empty", Reason.EMPTY, ""),
+    return _Numbers(
         floor=sum(child.floor for child in children if child.required),
         natural=sum(child.natural for child in children),
         natural_is_exact=all(child.natural_is_exact for child in children),

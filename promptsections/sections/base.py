@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 from attrs import Attribute, field, frozen
 
-from promptsections.blocks import Block, MessagesBlock, TextBlock
+from promptsections.blocks import Block, HistoryBlock, ItemsBlock, MessagesBlock, TextBlock
 from promptsections.budgets import Auto, Budget, BudgetLike, to_budget
 from promptsections.counting import Lines
 from promptsections.errors import DefinitionError, InvalidBudgetError
@@ -210,6 +210,8 @@ def to_block(section: PromptSection, content: Content) -> Block | None:
     if isinstance(content, Mapping):  # not in the contract, but what people try
         content = to_message(content)
     match content:
+        case TextBlock() | ItemsBlock() | HistoryBlock():  # to ask the protocol takes much longer
+            return content
         case None | "":
             return None
         case str():
