@@ -6,7 +6,6 @@ Source: the `openai` package 3.57.0, `openai.types.chat`, and OpenAI's guide to 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, assert_never, cast, get_args
@@ -26,7 +25,10 @@ from promptsections.messages import (
     ToolCall,
     to_message,
 )
-from promptsections.profiles.tools import json_text
+from promptsections.notes import Note
+from promptsections.providers.calls import schema_of
+from promptsections.providers.ids import ANY_ID
+from promptsections.providers.kept import kept_data
 from promptsections.providers.openai_chat_types import (
     AudioFormat,
     AudioParam,
@@ -42,7 +44,7 @@ from promptsections.providers.openai_chat_types import (
     ToolCallParam,
     ToolParam,
 )
-from promptsections.providers.pairing import check_order
+from promptsections.providers.pairing import pair
 from promptsections.providers.source import Source, read_source
 from promptsections.unicode import well_formed
 
@@ -53,17 +55,24 @@ PROVIDER = "openai"
 
 
 def to_request(
-    source: Source, *, model: str | None = None, tools: Sequence[Tool] = ()
+    source: Source,
+    *,
+    model: str | None = None,
+    tools: Sequence[Tool] = (),
+    notes: list[Note] | None = None,
 ) -> ChatRequest:
     """Make a request of a rendered prompt, or of messages and tools.
 
     Keys that a message brought along (`extra`) are never sent, what came from OpenAI
-    (`provider_data["openai"]`) is given back. A tool result has no name in this format.
+    (`provider_data["openai"]`) is given back. A tool result has no name in this format. A call
+    without an id, or with one that another call of its message has, gets one, and its result too;
+    so does an id of more than 40 characters.
 
     Args:
         source: a rendered prompt, or messages.
         model: put into the request, if given.
         tools: with bare messages, the tools that the model may call.
+        notes: gets an `id_rewritten` for each call whose id changed.
 
     Raises:
         ProviderError: if the API would refuse it; the text names the message by its index from 0.
@@ -71,7 +80,7 @@ def to_request(
             message.
     """
     messages, tools = read_source(source, tools)
-    check_order(messages)
+    messages = pair(messages, ANY_ID, notes)
     request: ChatRequest = {"messages": [_message(m, i) for i, m in enumerate(messages)]}
     if model is not None:
         request["model"] = model
@@ -121,7 +130,7 @@ def _message(message: Message, index: int) -> ChatMessage:
         sent["tool_calls"] = [_call(call) for call in message.tool_calls]
     if message.tool_call_id:
         sent["tool_call_id"] = message.tool_call_id
-    for key, value in _given_back(message, index).items():
+    for key, value in kept_data(message, PROVIDER, index).items():
         if key in sent:
             raise ProviderError(
                 f"message {index}: provider_data[{PROVIDER!r}] holds {key!r}, "
@@ -149,24 +158,6 @@ def _call(call: ToolCall) -> ToolCallParam:
     }
 
 
-def _given_back(message: Message, index: int) -> dict[str, Any]:
-    """Copy what came from the provider, so that a request shares nothing with its messages."""
-    data = message.provider_data.get(PROVIDER)
-    if data is None:
-        return {}
-    try:
-        copy = json.loads(json_text(data))
-    except (TypeError, ValueError) as error:
-        raise ProviderError(
-            f"message {index}: provider_data[{PROVIDER!r}] is no JSON: {error}"
-        ) from error
-    if not isinstance(copy, dict):
-        raise ProviderError(
-            f"message {index}: provider_data[{PROVIDER!r}] must map keys of a message to values"
-        )
-    return cast("dict[str, Any]", copy)
-
-
 # --- parts --------------------------------------------------------------------------------------
 
 
@@ -181,7 +172,7 @@ def _part(part: Part, role: str, index: int) -> ContentParam:
             text: TextParam = {"type": "text", "text": part.text}
             return text
         case ImagePart():
-            return _image(part, index)
+            return _image(part)
         case AudioPart():
             return _audio(part, index)
         case FilePart():
@@ -190,7 +181,7 @@ def _part(part: Part, role: str, index: int) -> ContentParam:
             assert_never(part)
 
 
-def _image(image: ImagePart, index: int) -> ImageParam:
+def _image(image: ImagePart) -> ImageParam:
     url: ImageUrl = {"url": well_formed(image.url)}
     if image.detail is not None:
         url["detail"] = image.detail
@@ -238,5 +229,5 @@ def _tool(tool: Tool) -> ToolParam:
     function: FunctionDefinition = {"name": tool.name}
     if tool.description:
         function["description"] = well_formed(tool.description)
-    function["parameters"] = json.loads(json_text(tool.parameters))
+    function["parameters"] = schema_of(tool)
     return {"type": "function", "function": function}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from promptsections.errors import DefinitionError
+from promptsections.layout import Layout
 from promptsections.messages import Message, MessageLike, Tool, to_messages
 
 
@@ -47,3 +48,17 @@ def read_source(
             "so give them to the Prompt"
         )
     return source.messages, source.tools
+
+
+def is_whole(source: Source) -> bool:
+    """Say whether nothing is known to be missing: no section of it was cut, dropped or failed.
+
+    Of messages of your own, nothing is known to be missing.
+    """
+    layout = getattr(source, "layout", None)
+    if not isinstance(layout, Layout):
+        return True
+    return not any(
+        placement.omitted or placement.outcome in ("cut", "dropped", "failed")
+        for placement in layout.walk()
+    )

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from attrs import frozen
@@ -32,6 +32,7 @@ from promptsections.messages import (
     Tool,
     ToolCall,
 )
+from promptsections.notes import Note
 from promptsections.profiles import find_profile
 from promptsections.providers.openai_chat import from_messages, to_request
 from promptsections.providers.pairing import check_order
@@ -404,16 +405,14 @@ def test_a_tool_name_that_openai_refuses_is_an_error(name: str) -> None:
         ([USER, ASK], "message 1: its tool calls 'c1' have no results"),
         ([USER, ASK, USER, RESULT], "message 1: its tool calls 'c1' have no results"),
         ([ASK, ASK, RESULT], "message 0: its tool calls 'c1' have no results"),
-        ([ASK, Message("tool", "2")], "message 1: a tool result has no tool_call_id"),
+        ([USER, Message("tool", "2")], "message 1: a tool result has no tool_call_id"),
+        ([ASK, RESULT, Message("tool", "2")], "message 2: a tool result has no tool_call_id"),
         (
             [ASK, Message("tool", "2", tool_call_id="c1", tool_calls=[CALL])],
             "message 1: a tool result cannot ask",
         ),
-        ([Message("assistant", tool_calls=[CALL, CALL])], "message 0: two of its tool calls"),
-        (
-            [Message("assistant", tool_calls=[ToolCall("", "f")])],
-            "message 0: a tool call has no id",
-        ),
+        ([Message("assistant", tool_calls=[CALL, CALL]), RESULT], "message 0: its tool calls 'c1'"),
+        ([Message("assistant", tool_calls=[ToolCall("", "f")])], "message 0: its tool calls ''"),
         ([Message("user", "q", tool_calls=[CALL])], "message 0: only an assistant message"),
         ([Message("user", "q", tool_call_id="c1")], "message 0: only a tool message"),
     ],
@@ -421,6 +420,32 @@ def test_a_tool_name_that_openai_refuses_is_an_error(name: str) -> None:
 def test_an_order_that_the_api_refuses_is_an_error(messages: list[Message], said: str) -> None:
     with pytest.raises(ProviderError, match=said):
         to_request(messages)
+
+
+def test_results_without_an_id_answer_the_first_call_that_waits() -> None:
+    two = Message("assistant", tool_calls=[CALL, ToolCall("c2", "add")])
+    messages = [two, Message("tool", "one"), Message("tool", "three", tool_call_id="c1")]
+
+    assert [(m["content"], m["tool_call_id"]) for m in sent(*messages)[1:]] == [
+        ("one", "c2"),
+        ("three", "c1"),
+    ]
+
+
+@pytest.mark.parametrize("ids", [("", ""), ("c1", "c1"), ("c1", ""), ("x" * 41, "y" * 41)])
+def test_calls_that_cannot_be_told_apart_get_ids(ids: tuple[str, str]) -> None:
+    calls = [ToolCall(each, "f") for each in ids]
+    results = [Message("tool", str(n), tool_call_id=each) for n, each in enumerate(ids)]
+    notes: list[Note] = []
+    request = to_request([Message("assistant", tool_calls=calls), *results], notes=notes)
+    asks, *answers = cast("list[Any]", request["messages"])
+
+    sent_ids = [call["id"] for call in asks["tool_calls"]]
+    assert len(set(sent_ids)) == 2
+    assert [answer["tool_call_id"] for answer in answers] == sent_ids
+    assert all(0 < len(each) <= 40 for each in sent_ids)
+    assert {note.code for note in notes} == {"id_rewritten"}
+    assert to_request([Message("assistant", tool_calls=calls), *results]) == request
 
 
 def test_calls_may_be_answered_in_any_order_and_ids_be_used_again() -> None:
