@@ -1,4 +1,4 @@
-"""The table of models in the reference, written from the data: `python model_table.py` prints it."""
+"""The table of models in the reference, written from the data; run as a script, it prints it."""
 
 from __future__ import annotations
 

@@ -7,19 +7,22 @@ import math
 import struct
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from promptsections.errors import UnsupportedContentError
 from promptsections.messages import ImagePart
 from promptsections.profiles import (
+    MODELS,
+    CropImages,
     FlatImages,
+    GridImages,
     ImageRule,
     NoImages,
     PatchImages,
     PatchLimit,
     TileImages,
-    find_profile,
 )
 from promptsections.profiles.images import depends_on_size, image_size, image_tokens
 
@@ -31,9 +34,15 @@ NEWER = PatchImages(
     low=PatchLimit(256, longest=512),
     original=PatchLimit(10_000, longest=6_000),
 )
+OLD_CLAUDE = GridImages(28, longest=1_568, most=1_568)
+NEW_CLAUDE = GridImages(28, longest=2_576, most=4_784)
+GEMINI_2 = CropImages(258)
+GEMINI_3 = FlatImages(1_120, low=280, original=2_240)
 
 pixels = st.integers(1, 20_000)
-rules = st.sampled_from([GPT_4O, PATCHES, NEWER, find_profile("gpt-4o-mini").images])
+rules = st.sampled_from(
+    sorted({profile.images for profile in MODELS.values()} - {NoImages()}, key=repr)
+)
 details = st.sampled_from([None, "auto", "low", "high", "original"])
 
 
@@ -60,6 +69,22 @@ def image(width: int | None, height: int | None, detail: str | None = None) -> I
         (NEWER, (4000, 4000), "low", math.ceil(256 * 1.2)),
         (PatchImages(162, high=PatchLimit(1_536)), (32, 32), None, 2),
         (FlatImages(7), (9, 9), "low", 7),
+        # Anthropic's guide counts 1,296 for a million pixels.
+        (OLD_CLAUDE, (1000, 1000), None, 1_296),
+        (OLD_CLAUDE, (28, 29), "low", 2),
+        (OLD_CLAUDE, (4000, 3000), None, 1_568),
+        (NEW_CLAUDE, (4000, 3000), None, 4_784),
+        (NEW_CLAUDE, (10_000, 10), None, 92),
+        (GridImages(28, longest=1_540, row=1), (1540, 1540), None, 56 * 55),
+        (GridImages(32, longest=81_920, most=2_560, extra=6), (64, 64), None, 10),
+        (GEMINI_2, (384, 384), None, 258),
+        # Google's guide cuts 960 x 540 into squares of 360: six.
+        (GEMINI_2, (960, 540), None, 6 * 258),
+        (GEMINI_2, (385, 10), None, 2 * 258),
+        (GEMINI_2, (4000, 4000), None, 16 * 258),
+        (GEMINI_3, (5000, 5000), None, 1_120),
+        (GEMINI_3, (5, 5), "low", 280),
+        (GEMINI_3, (5, 5), "original", 2_240),
     ],
 )
 def test_images_cost_what_is_published(
@@ -70,7 +95,15 @@ def test_images_cost_what_is_published(
 
 @pytest.mark.parametrize(
     ("rule", "tokens"),
-    [(GPT_4O, 85 + 8 * 170), (PATCHES, 1_536), (NEWER, 12_000), (FlatImages(3), 3)],
+    [
+        (GPT_4O, 85 + 8 * 170),
+        (PATCHES, 1_536),
+        (NEWER, 12_000),
+        (FlatImages(3), 3),
+        (OLD_CLAUDE, 1_568),
+        (GridImages(28, longest=1_540, row=1), 3_080),
+        (GEMINI_2, 6_192),
+    ],
 )
 def test_an_image_of_unknown_size_costs_the_most(rule: ImageRule, tokens: int) -> None:
     assert image_tokens(rule, image(None, None)) == tokens
@@ -92,7 +125,9 @@ def test_no_image_costs_more_than_one_of_unknown_size(
 def test_turning_an_image_changes_nothing(
     rule: ImageRule, width: int, height: int, detail: str | None
 ) -> None:
-    """Width and height are treated alike."""
+    """Width and height are treated alike, except where each row has an end."""
+    rule = evolve(rule, row=0) if isinstance(rule, GridImages) else rule
+
     assert image_tokens(rule, image(width, height, detail)) == image_tokens(
         rule, image(height, width, detail)
     )
@@ -116,6 +151,8 @@ def test_the_size_matters_only_where_the_rule_asks_for_it() -> None:
 
     assert [depends_on_size(GPT_4O, i) for i in (some, low)] == [True, False]
     assert [depends_on_size(PATCHES, i) for i in (some, low)] == [True, True]
+    assert [depends_on_size(GEMINI_2, i) for i in (some, low)] == [True, True]
+    assert depends_on_size(OLD_CLAUDE, some)
     assert not depends_on_size(FlatImages(1), some)
     assert not depends_on_size(NoImages(), some)
 

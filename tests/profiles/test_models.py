@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 
 import model_table
@@ -11,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptsections.errors import UnknownModelError
-from promptsections.profiles import MODELS, ModelProfile, find_profile
+from promptsections.profiles import MODELS, ModelProfile, NoImages, find_profile
 from promptsections.profiles.models import ALIASES, VENDORS
-
+from promptsections.tokens import ScaledTokenizer
 
 OWN = ModelProfile(name="mine", encoding="cl100k_base", context_window=10)
 
@@ -36,6 +37,51 @@ OWN = ModelProfile(name="mine", encoding="cl100k_base", context_window=10)
         ("gpt-4-turbo-2024-04-09", "gpt-4-turbo"),
         ("gpt-4-0613", "gpt-4"),
         ("o4-mini-2025-04-16", "o4-mini"),
+        ("gpt-5-chat-latest", "gpt-5-chat"),
+        ("groq/openai/gpt-oss-120b", "gpt-oss-120b"),
+        ("anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+        ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+        ("vertex_ai/claude-opus-4-6@default", "claude-opus-4-6"),
+        ("claude-3-7-sonnet-latest", "claude-3-7-sonnet"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("global.anthropic.claude-opus-4-6-v1", "claude-opus-4-6"),
+        ("anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet"),
+        ("bedrock/us-east-1/anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5"),
+        (
+            "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-5-5",
+            "claude-opus-5-5",
+        ),
+        ("openrouter/anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("openrouter/anthropic/claude-3.5-haiku:beta", "claude-3-5-haiku"),
+        ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("gemini/gemini-2.5-flash-001", "gemini-2.5-flash"),
+        ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
+        ("gemini-3-flash-preview", "gemini-3-flash"),
+        ("publishers/google/models/gemini-2.5-pro", "gemini-2.5-pro"),
+        (
+            "projects/p/locations/us/publishers/anthropic/models/claude-opus-5",
+            "claude-opus-5",
+        ),
+        ("google/gemma-3-27b-it", "gemma-3-27b"),
+        ("mistral/mistral-large-latest", "mistral-large-3"),
+        ("mistral-large-2407", "mistral-large-2"),
+        ("mistral.mistral-large-2407-v1:0", "mistral-large-2"),
+        ("ministral-8b-2512", "ministral-8b"),
+        ("codestral-latest", "codestral"),
+        ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.3-70b"),
+        ("us.meta.llama3-3-70b-instruct-v1:0", "llama-3.3-70b"),
+        ("meta_llama/Llama-4-Maverick-17B-128E-Instruct-FP8", "llama-4-maverick"),
+        ("groq/llama-3.3-70b-versatile", "llama-3.3-70b"),
+        ("fireworks_ai/accounts/fireworks/models/deepseek-v3", "deepseek-v3"),
+        ("deepseek-v4-flash-0731", "deepseek-v4-flash"),
+        ("us.deepseek.r1-v1:0", "deepseek-r1"),
+        ("dashscope/qwen3-max-2026-01-23", "qwen3-max"),
+        ("qwen-plus-latest", "qwen-plus"),
+        ("moonshotai.kimi-k3", "kimi-k3"),
+        ("zai/glm-4.6", "glm-4.6"),
+        ("xai/grok-4.3-latest", "grok-4.3"),
+        ("command-a-03-2025", "command-a"),
+        ("us.amazon.nova-pro-v1:0", "nova-pro"),
     ],
 )
 def test_a_name_finds_its_model(name: str, found: str) -> None:
@@ -59,6 +105,20 @@ def test_a_name_finds_its_model(name: str, found: str) -> None:
         "ft:davinci-002:org::id",
         "gpt-4o-2024-11-20-2024-11-20",
         "gpt-9-turbo-not-yet-released",
+        "anthropic/gpt-4o",
+        "openai/claude-sonnet-4-5",
+        "publishers/google/models/claude-opus-5",
+        "meta.claude-opus-5",
+        "gpt-4o-20241120",
+        "claude-sonnet-4-5-2025-09-29",
+        "gemini-2.5-flash-image",
+        "gemini-2.5-flash-preview-tts",
+        "mistral-large-2402",
+        "ollama/llama3.3",
+        "us.nova-pro",
+        "models/",
+        "publishers//models/",
+        "arn:aws:bedrock:us-east-1:1:provisioned-model/abc123",
     ],
 )
 def test_a_name_that_is_only_similar_is_an_error(name: str) -> None:
@@ -117,6 +177,22 @@ def test_every_number_of_the_table_has_a_source(profile: ModelProfile) -> None:
     assert "messages: " in profile.source
     assert "2026-" in profile.source
     assert 0 < profile.input_budget() < (profile.context_window or 0)
+
+
+@pytest.mark.parametrize("profile", MODELS.values(), ids=lambda profile: profile.name)
+def test_a_rule_that_is_used_is_a_rule_that_has_a_source(profile: ModelProfile) -> None:
+    assert profile.exact or "estimate" in repr(profile)
+    assert ("images: " in profile.source) == (profile.images != NoImages())
+    assert ("cache: " in profile.source) == (profile.cache is not None)
+    assert ("text: " in profile.source) == (not isinstance(profile.encoding, str))
+    if isinstance(profile.encoding, ScaledTokenizer):
+        assert profile.encoding.factor >= Fraction("1.2")
+
+
+def test_no_name_is_used_twice() -> None:
+    names = [name for vendor in VENDORS for name in (*vendor.models, *vendor.aliases)]
+
+    assert len(names) == len(set(names))
 
 
 def test_every_alias_leads_to_the_table() -> None:
