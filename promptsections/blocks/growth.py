@@ -104,15 +104,15 @@ class Growth:
         """Try more and more units until they take more than `at_most` tokens."""
         steps = self._next or islice(self._steps(), len(self._tried) - 1, None)
         self._next = None  # so that it begins anew after an error
-        peak = self._peaks[-1]
+        costs, tried, peaks, sendable = self._costs, self._tried, self._peaks, self._sendable
+        peak = peaks[-1]
         for units, tokens in steps:
             peak = max(peak, tokens)
-            self._costs[units] = tokens
+            costs[units] = tokens
+            tried.append(units)
+            peaks.append(peak)
             # A few tokenizers count more text lower; less than the first is not what was asked for.
-            sendable = units if tokens >= self._costs[1] else self._sendable[-1]
-            self._tried.append(units)
-            self._peaks.append(peak)
-            self._sendable.append(sendable)
+            sendable.append(units if tokens >= costs[1] else sendable[-1])
             if peak > at_most:
                 break
         self._next = steps
