@@ -54,8 +54,7 @@ def check_section(
     It is resolved (on an event loop if it must be awaited), measured, fitted and laid out by
     itself, in messages and in a text. The rules:
 
-    * *measure*: `0 <= floor <= natural`, both 0 without content; exact up to `at_most`, and
-      `at_most + 1` beyond.
+    * *measure*: `0 <= floor <= natural`; exact up to `at_most`, and `at_most + 1` beyond.
     * *fit*: takes at most what it is given, and at least its floor; everything from natural on;
       never less for a larger size.
     * *same twice*: asked again, it answers the same.
@@ -130,9 +129,6 @@ def _check_block(block: Block, counter: Counter, path: str) -> set[int]:
     floor, natural = block.measure(counter, _LARGE)
     assert 0 <= floor <= natural, (
         f"measure: {path!r} has floor={floor}, natural={natural}: 0 <= floor <= natural is needed"
-    )
-    assert bool(floor) == bool(natural), (
-        f"measure: {path!r} has floor={floor}, natural={natural}: both are 0, or none"
     )
     sizes = _sizes(floor, natural)
     for at_most in {0, max(floor - 1, 0), *sizes}:

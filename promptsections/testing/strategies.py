@@ -41,12 +41,11 @@ _ALPHABET = st.characters(codec="utf-8", exclude_categories=["Cs"])
 _WORDS = ("one", "two.", "Three!", "don't", "naïve", "字", "42", "a,", "{x}", "<b>", "Desig", "n")
 
 
-def texts(*, max_words: int = 12) -> SearchStrategy[str]:
-    """Texts: mostly words and white space, sometimes anything."""
+def texts(*, max_words: int = 20) -> SearchStrategy[str]:
+    """Texts: mostly words and white space, sometimes anything, sometimes empty."""
     gaps = st.sampled_from([" ", " ", " ", "\n", "  ", ", "])
-    words = st.lists(st.tuples(st.sampled_from(_WORDS), gaps), max_size=max_words).map(
-        lambda pairs: "".join(word + gap for word, gap in pairs).strip()
-    )
+    pairs = st.lists(st.tuples(st.sampled_from(_WORDS), gaps), min_size=1, max_size=max_words)
+    words = pairs.map(lambda found: "".join(word + gap for word, gap in found).strip())
     return st.one_of(words, words, words, st.text(_ALPHABET, max_size=max_words * 2))
 
 
@@ -198,7 +197,7 @@ def histories(draw: DrawFn, *, valid: bool = True, max_turns: int = 5) -> list[M
     """
     found = draw(st.lists(messages(roles=["system", "developer"]), max_size=1))
     number = 0
-    for _ in range(draw(st.integers(0, max_turns))):
+    for _ in range(draw(st.integers(1, max_turns) | st.just(0))):
         found.append(Message("user", draw(texts(max_words=8))))
         for _ in range(draw(st.integers(0, 2))):
             number += 1
@@ -228,18 +227,20 @@ def _cuts() -> SearchStrategy[Truncate]:
     )
 
 
-def _common(*, required: bool | None = None) -> SearchStrategy[dict[str, Any]]:
-    """Draw fields that every section has; those that are not drawn keep their defaults."""
-    return st.fixed_dictionaries(
-        {"priority": st.sampled_from([0, 0, 0, 1, -1])},
-        optional={
-            "tokens": section_budgets(),
-            "when_over": st.none() | _cuts(),
-            "separator": st.sampled_from(["\n", " ", "\n\n", ""]),
-            "text_prefix": st.sampled_from(["", "user: ", "Facts:\n"]),
-        }
-        | ({"required": st.booleans()} if required is None else {}),
-    ).map(lambda fields: fields if required is None else {**fields, "required": required})
+@st.composite
+def _common(draw: DrawFn, *, required: bool | None = None) -> dict[str, Any]:
+    """Fields that every section has; those that are not drawn keep their defaults."""
+    choices: dict[str, SearchStrategy[Any]] = {
+        "tokens": section_budgets(),
+        "required": st.booleans() if required is None else st.just(required),
+        "priority": st.sampled_from([0, 1, -1]),
+        "when_over": st.none() | _cuts(),
+        "separator": st.sampled_from(["\n", " ", "\n\n", ""]),
+        "text_prefix": st.sampled_from(["", "user: ", "Facts:\n"]),
+    }
+    taken = draw(st.sets(st.sampled_from(["priority", "when_over", "separator", "text_prefix"])))
+    usual = {"required"} if draw(st.integers(0, 3)) == 0 else {"required", "tokens"}
+    return {name: draw(choices[name]) for name in choices if name in taken | usual}
 
 
 _SPEAKERS: tuple[Role, ...] = ("system", "user", "assistant")
@@ -292,7 +293,7 @@ def _calls(draw: DrawFn, number: int) -> list[PromptSection]:
 
 def _children(draw: DrawFn, most: int, depth: int, number: list[int]) -> list[PromptSection]:
     found: list[PromptSection] = []
-    for _ in range(draw(st.integers(0, most))):
+    for _ in range(draw(st.integers(1, most) | st.integers(0, most))):
         what = draw(st.integers(0, 9))
         if what == 0:
             number[0] += 1

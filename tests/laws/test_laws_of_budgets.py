@@ -1,0 +1,109 @@
+"""Laws 1 to 5 of a layout: how tokens are divided."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from law_setups import ADDITIVE, HOSTILE, RENDERERS, Setup, setups
+from layout_oracle import given_by_law
+
+from promptsections import BudgetExceededError, Resolved, lay_out
+from promptsections.testing import assert_fits, assert_no_waste, assert_required_kept
+
+BUDGETS = st.integers(1, 30) | st.integers(1, 300)
+
+
+def minimum_of(resolved: Resolved) -> int:
+    """Return the smallest budget that does; without one the example says nothing here."""
+    try:
+        return resolved.minimum_budget()
+    except BudgetExceededError:
+        assume(condition=False)
+        raise
+
+
+@given(setups(RENDERERS | HOSTILE, valid=False), st.integers(0, 120))
+def test_law_01_never_over(setup: Setup, more: int) -> None:
+    """What is sent is at most the budget, and `token_count` is what a recount of it gives."""
+    resolved = setup.resolved()
+    budget = minimum_of(resolved) + more
+
+    rendered = lay_out(resolved, budget)
+
+    assert_fits(rendered, budget, profile=setup.renderer.profile)
+
+
+@given(setups(RENDERERS | HOSTILE), BUDGETS)
+def test_law_02_succeeds_from_the_minimum_on(setup: Setup, budget: int) -> None:
+    """`lay_out` succeeds if and only if the budget is at least `minimum_budget()`."""
+    resolved = setup.resolved()
+    minimum = minimum_of(resolved)
+
+    for tried in {budget, minimum, minimum + 1, max(1, minimum - 1)}:
+        if tried >= minimum:
+            assert lay_out(resolved, tried).token_count <= tried
+        else:
+            with pytest.raises(BudgetExceededError) as caught:
+                lay_out(resolved, tried)
+            assert caught.value.needed == minimum
+            assert caught.value.budget == tried
+
+
+@given(setups(RENDERERS | HOSTILE), BUDGETS)
+def test_law_02_a_floor_above_its_ceiling_never_fits(setup: Setup, budget: int) -> None:
+    """Where `minimum_budget()` is an error, every layout is the same error."""
+    resolved = setup.resolved()
+    try:
+        resolved.minimum_budget()
+    except BudgetExceededError as error:
+        assert error.section is not None
+        with pytest.raises(BudgetExceededError):
+            lay_out(resolved, budget)
+
+
+@given(setups(RENDERERS | HOSTILE), st.integers(0, 120))
+def test_law_02_required_is_kept(setup: Setup, more: int) -> None:
+    """What is required is there, with at least its floor, wherever its group is."""
+    resolved = setup.resolved()
+
+    assert_required_kept(lay_out(resolved, minimum_of(resolved) + more))
+
+
+@given(setups(ADDITIVE), st.integers(0, 200))
+def test_law_05_no_waste(setup: Setup, more: int) -> None:
+    """Nothing that was cut could be sent larger, nothing that was left out would fit."""
+    resolved = setup.resolved()
+
+    assert_no_waste(resolved, minimum_of(resolved) + more)
+
+
+@given(setups(ADDITIVE), st.integers(0, 15) | st.integers(0, 120))
+def test_law_03_and_04_kept_and_given_by_definition(setup: Setup, more: int) -> None:
+    """What is kept is chosen by rank, and given what single tokens handed out one by one give.
+
+    Sections that only what was left over could take in are beyond this law; law 5 has them.
+    """
+    resolved = setup.resolved()
+    budget = minimum_of(resolved) + more
+    expected = given_by_law(resolved, budget)
+
+    layout = lay_out(resolved, budget).layout
+
+    assert expected is not None
+    assert {path: layout[path].given for path in expected} == expected
+    assert all(layout[path].kept for path in expected)
+
+
+@given(setups(ADDITIVE), st.integers(0, 80), st.integers(1, 40))
+def test_law_04_more_never_gives_less(setup: Setup, more: int, extra: int) -> None:
+    """While the kept set stays the same, a larger budget lowers nothing that is given."""
+    resolved = setup.resolved()
+    small = minimum_of(resolved) + more
+    before, after = given_by_law(resolved, small), given_by_law(resolved, small + extra)
+    assume(before is not None and after is not None and before.keys() == after.keys())
+    assert before is not None
+
+    layouts = [lay_out(resolved, budget).layout for budget in (small, small + extra)]
+
+    assert all(layouts[0][path].given <= layouts[1][path].given for path in before)
