@@ -28,7 +28,6 @@ from promptsections.unicode import well_formed
 
 PROVIDER = "anthropic"
 """The key of `provider_data` that is given back."""
-THINKING = frozenset({"thinking", "redacted_thinking"})
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 

@@ -10,40 +10,29 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from promptsections.blocks.turns import is_system
-from promptsections.errors import ProviderError
 from promptsections.messages import Message, MessageLike, Tool, to_message
 from promptsections.notes import Note
 from promptsections.providers.anthropic_blocks import (
     PROVIDER,
-    THINKING,
     read_block,
     read_result,
     write_result,
     writer,
 )
 from promptsections.providers.calls import check_names, schema_of
+from promptsections.providers.conversation import Conversation, Format, MidSystem, cut_prefill
 from promptsections.providers.ids import IdRule
-from promptsections.providers.kept import Writer, fill, kept_data, read_blocks, with_data
+from promptsections.providers.kept import read_blocks, with_data
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, blocks_of, to_block
 from promptsections.providers.source import Source, is_whole, read_source
-from promptsections.providers.turns import (
-    Piece,
-    Turn,
-    check_turns,
-    leading_system,
-    merge,
-    note_name,
-    system_as_user,
-)
+from promptsections.providers.turns import Turn
 from promptsections.unicode import well_formed
 
 __all__ = ["MessageParam", "MessagesRequest", "from_messages", "to_request"]
 
 IDS = IdRule(r"[a-zA-Z0-9_-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-MidSystem = Literal["wrap", "keep", "raise"]
 
 
 class MessageParam(TypedDict):
@@ -106,106 +95,43 @@ def to_request(
     notes = [] if notes is None else notes
     messages, tools = read_source(source, tools)
     check_names(messages, tools, _NAME, "Anthropic allows up to 128 letters a-z, digits, _ and -")
-    messages = pair(messages, IDS, notes)
-    start = leading_system(messages)
-    keep = is_whole(source) if keep_thinking is None else keep_thinking
-    conversation = _Conversation(mid_system, keep, notes)
-    system = [conversation.piece(m, i) for i, m in enumerate(messages[:start])]
-    turns = merge(conversation.pieces(messages, start), notes)
-    check_turns(turns, "Anthropic", may_end_on_model=prefill)
+    system, turns = Conversation(
+        format=_FORMAT,
+        notes=notes,
+        mid_system=mid_system,
+        may_end_on_model=prefill,
+        keep_thinking=is_whole(source) if keep_thinking is None else keep_thinking,
+    ).write(pair(messages, IDS, notes))
+    if turns[-1].role == "assistant":
+        cut_prefill(turns[-1].blocks[-1], notes)
     request = cast("MessagesRequest", {})
     if model is not None:
         request["model"] = model
     if max_tokens is not None:
         request["max_tokens"] = max_tokens
-    for instructions in merge(system, notes):
-        request["system"] = _content(instructions)
-    request["messages"] = [cast("MessageParam", _turn(turn)) for turn in turns]
-    _cut_prefill(request["messages"], notes)
+    if system is not None:
+        request["system"] = _content(system)
+    request["messages"] = [
+        {"role": cast("Any", turn.role), "content": _content(turn)} for turn in turns
+    ]
     if tools:
         request["tools"] = [_tool(tool) for tool in tools]
     return request
 
 
-class _Conversation:
-    """Writes messages as pieces of turns, in order."""
-
-    def __init__(self, mid_system: MidSystem, keep_thinking: bool, notes: list[Note]) -> None:
-        self._mid_system = mid_system
-        self._keep_thinking = keep_thinking
-        self._notes = notes
-
-    def pieces(self, messages: Sequence[Message], start: int) -> list[Piece]:
-        """Write what stands behind the instructions."""
-        pieces: list[Piece] = []
-        for index, message in enumerate(messages[start:], start):
-            if is_system(message):
-                before = next((piece.role for piece in reversed(pieces) if piece.blocks), None)
-                message = self._instruction(message, index, before)
-            pieces.append(self.piece(message, index))
-        return pieces
-
-    def _instruction(self, message: Message, index: int, before: str | None) -> Message:
-        if self._mid_system == "raise":
-            raise ProviderError(
-                f"message {index}: a {message.role} message inside the conversation; "
-                'put it first, or pass mid_system="wrap"'
-            )
-        if self._mid_system == "keep" and before in ("user", "system"):
-            return message
-        return system_as_user(message, index, self._notes)
-
-    def piece(self, message: Message, index: int) -> Piece:
-        """Write one message."""
-        note_name(message, index, self._notes)
-        data = kept_data(message, PROVIDER, index)
-        if message.role == "tool":
-            result = write_result(message, index, data, self._notes)
-            return Piece(index, "user", [fill(data.get("message", "="), result)])
-        role = "system" if is_system(message) else message.role
-        write = writer(role, index)
-        keep = self._keeps(index)
-        blocks = Writer(PROVIDER, index, write, self._notes, keep).blocks(message, data)
-        bare = message.content if isinstance(message.content, str) else None
-        single = len(blocks) == 1 and blocks[0].get("type") == "text"
-        return Piece(index, role, blocks, bare if single else None)
-
-    def _keeps(self, index: int) -> Any:
-        def keep(block: Block) -> bool:
-            if self._keep_thinking or block.get("type") not in THINKING:
-                return True
-            detail = f"message {index}: what precedes its thinking may differ, so it is not sent"
-            self._notes.append(Note("thinking_left_out", "", detail))
-            return False
-
-        return keep
-
-
-def _turn(turn: Turn) -> dict[str, Any]:
-    return {"role": turn.role, "content": _content(turn)}
+_FORMAT = Format(
+    provider=PROVIDER,
+    name="Anthropic",
+    writer=writer,
+    result=write_result,
+    is_thinking=lambda block: block.get("type") in ("thinking", "redacted_thinking"),
+)
 
 
 def _content(turn: Turn) -> str | list[Block]:
     """Return a bare text as such if it is all, and blocks otherwise."""
-    first, *others = turn.pieces
-    return turn.blocks if others or first.text is None else first.text
-
-
-def _cut_prefill(messages: list[MessageParam], notes: list[Note]) -> None:
-    """Cut white space at the end of what the model shall continue, which the API refuses."""
-    last = messages[-1]
-    if last["role"] != "assistant":
-        return
-    content = last["content"]
-    text = content if isinstance(content, str) else content[-1].get("text", "")
-    if text == text.rstrip():
-        return
-    if isinstance(content, str):
-        last["content"] = text.rstrip()
-    else:
-        content[-1]["text"] = text.rstrip()
-    detail = "white space at the end of the last message is cut: the model continues it"
-    notes.append(Note("trailing_space_cut", "", detail))
+    bare = len(turn.pieces) == 1 and turn.pieces[0].is_bare
+    return cast("str", turn.blocks[0]["text"]) if bare else turn.blocks
 
 
 def _tool(tool: Tool) -> ToolParam:

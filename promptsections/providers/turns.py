@@ -64,8 +64,8 @@ class Piece:
     """Of the message, from 0."""
     role: str
     blocks: list[Block]
-    text: str | None = None
-    """The same as a bare text, if the message is one."""
+    is_bare: bool = False
+    """Whether the message is a text without parts, so that it may be sent as one."""
 
 
 @frozen
