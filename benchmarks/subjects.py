@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from attrs import define, field
 
@@ -13,19 +13,18 @@ from promptsections import (
     ConversationHistory,
     DataSourceSection,
     Message,
-    ModelProfile,
     Prompt,
     Renderer,
+    Scope,
     TextSection,
     UserInput,
 )
-from promptsections.profiles import find_profile
-from promptsections.tokens import CachedTokenizer, TiktokenTokenizer
+from promptsections.tokens import CachedTokenizer, TiktokenTokenizer, Tokenizer
 
 MODEL = "gpt-4o"
 
 
-@define
+@define(eq=False)
 class Meter:
     """The real tokenizer, with a record of what it was asked to read."""
 
@@ -34,7 +33,7 @@ class Meter:
     characters: int = 0
     name: str = "metered o200k_base"
     exact: bool = True
-    joints: str = "strong"
+    joints: Literal["strong"] = "strong"
 
     def count(self, text: str, /) -> int:
         """Count, and note it."""
@@ -43,70 +42,75 @@ class Meter:
         return self.inner.count(text)
 
 
-class Result(NamedTuple):
+class Sent(NamedTuple):
     """What a run sent."""
 
     messages: int
     """All messages, system and question included."""
     characters: int
     """Of all texts that are sent."""
-    tokens: int | None
-    """As the layout says; the plain loop does not."""
 
 
-Run = Callable[[], Result]
+Run = Callable[[], Sequence[Any]]
+"""Does the work; returns the messages."""
 
 
-def ours(workload: Workload, budget: int, tokenizer: object = None, *, dicts: bool = False) -> Run:
+def sent(messages: Sequence[Any]) -> Sent:
+    """Sum up the messages of a run, of ours or of the plain loop."""
+    texts = [m.text if isinstance(m, Message) else m["content"] for m in messages]
+    return Sent(len(texts), sum(map(len, texts)))
+
+
+def ours(
+    workload: Workload, budget: int, tokenizer: Tokenizer | None = None, *, dicts: bool = False
+) -> Run:
     """Prepare a render as an application would: prompt, renderer and memory exist.
 
     Args:
         workload: Its texts.
         budget: In tokens.
-        tokenizer: What counts; by default the real one, with an empty cache.
+        tokenizer: What counts; by default the real one. It gets an empty cache.
         dicts: Whether the history is provider dicts, as it comes from a database, instead of
             `Message` values, as a bot framework keeps them.
     """
-    cache = CachedTokenizer(tokenizer or TiktokenTokenizer())  # type: ignore[arg-type]
+    cache = CachedTokenizer(tokenizer or TiktokenTokenizer())
     renderer = Renderer(MODEL, tokenizer=cache)
     prompt = make_prompt(workload)
-    memory = {
-        "history": [
-            {"role": role, "content": text} if dicts else Message(role, text)  # type: ignore[arg-type]
-            for role, text in workload.history
-        ],
-        "input": workload.question,
-    }
-
-    def run() -> Result:
-        rendered = renderer.render(prompt, memory, budget=budget)
-        characters = sum(len(message.text) for message in rendered.messages)
-        return Result(len(rendered.messages), characters, rendered.token_count)
-
-    return run
+    memory = {"history": make_history(workload, dicts=dicts), "input": workload.question}
+    return lambda: renderer.render(prompt, memory, budget=budget).messages
 
 
 def make_prompt(workload: Workload) -> Prompt:
     """System message, documents, history, question: the layout of most support bots."""
     chunks = list(workload.chunks)
+
+    def documents(_query: str, _scope: Scope) -> list[str]:
+        return chunks
+
     return Prompt(
         [
             TextSection(workload.system),
-            DataSourceSection(lambda query, scope: chunks),
+            DataSourceSection(documents),
             ConversationHistory(),
             UserInput(),
         ]
     )
 
 
-def plain_loop(workload: Workload, budget: int, tokenizer: object = None) -> Run:
+def make_history(workload: Workload, *, dicts: bool = False) -> list[Any]:
+    """Make the history as messages, or as dicts."""
+    if dicts:
+        return [{"role": role, "content": text} for role, text in workload.history]
+    return [Message(role, text) for role, text in workload.history]
+
+
+def plain_loop(workload: Workload, budget: int, tokenizer: Tokenizer | None = None) -> Run:
     """Prepare the loop that counts anew each time."""
-    count = (tokenizer or TiktokenTokenizer()).count  # type: ignore[union-attr]
-    return _loop(workload, budget, count)
+    return _loop(workload, budget, (tokenizer or TiktokenTokenizer()).count)
 
 
 def remembering_loop(workload: Workload, budget: int) -> Run:
-    """Prepare the loop with a dictionary of counts."""
+    """Prepare the loop with a dictionary of counts, empty at first."""
     counted: dict[str, int] = {}
     count = TiktokenTokenizer().count
 
@@ -120,15 +124,11 @@ def remembering_loop(workload: Workload, budget: int) -> Run:
 
 
 def _loop(workload: Workload, budget: int, count: Callable[[str], int]) -> Run:
-    def run() -> Result:
-        messages = naive.trim(
-            count,
-            budget,
-            system=workload.system,
-            chunks=workload.chunks,
-            history=workload.history,
-            question=workload.question,
-        )
-        return Result(len(messages), sum(len(m["content"]) for m in messages), None)
-
-    return run
+    return lambda: naive.trim(
+        count,
+        budget,
+        system=workload.system,
+        chunks=workload.chunks,
+        history=workload.history,
+        question=workload.question,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 SEED = 20240607
 HISTORY_SIZES = (10, 100, 1_000, 10_000)
@@ -38,10 +38,14 @@ ODDITIES = {
 """What real messages hold beside words, with its tokens; each begins with a blank."""
 
 
+Role = Literal["user", "assistant"]
+_ROLES: tuple[Role, Role] = ("assistant", "user")
+
+
 class Turn(NamedTuple):
     """A message of the history."""
 
-    role: str
+    role: Role
     text: str
 
 
@@ -62,7 +66,7 @@ def make_workload(history: int) -> Workload:
     chunks = tuple(make_text(random, CHUNK_TOKENS) for _ in range(CHUNKS))
     question = make_text(random, QUESTION_TOKENS)
     turns = [
-        Turn(("assistant", "user")[age % 2], make_text(random, random.randint(*TURN_TOKENS)))
+        Turn(_ROLES[age % 2], make_text(random, random.randint(*TURN_TOKENS)))
         for age in range(history)
     ]
     return Workload(system, chunks, tuple(reversed(turns)), question)
