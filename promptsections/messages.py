@@ -1,4 +1,4 @@
-"""Messages, their parts, tool calls and tools: immutable values, for every provider alike.
+"""Messages, tool calls and tools: immutable values, for every provider alike.
 
 It knows no tokens and no provider's format.
 """
@@ -6,14 +6,30 @@ It knows no tokens and no provider's format.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
-from attrs import Attribute, field, frozen
+from attrs import field, frozen
 
 from promptsections.errors import DefinitionError
+from promptsections.parts import (
+    AudioPart,
+    FilePart,
+    ImagePart,
+    Part,
+    TextPart,
+    as_mapping,
+    checked_text,
+    to_part,
+)
+from promptsections.tools import in_order, of_function, of_model
 from promptsections.unicode import well_formed
+
+__all__ = [
+    "AudioPart", "Content", "FilePart", "ImagePart", "Message", "MessageLike", "Part", "Role",
+    "TextPart", "Tool", "ToolCall", "to_message", "to_messages", "to_role",
+]  # fmt: skip
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 """Who speaks: `developer` is OpenAI's newer word for `system`; `tool` carries a call's result."""
@@ -33,77 +49,8 @@ def to_role(value: object) -> Role:
     raise DefinitionError(f"role={value!r} is no role: use one of {', '.join(sorted(ROLES))}")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise DefinitionError(f"a text is needed here, not {type(value).__name__}")
-    return well_formed(value)
-
-
 def _optional_text(value: object) -> str | None:
-    return None if value is None else _text(value)
-
-
-# --- parts --------------------------------------------------------------------------------------
-
-
-def _check_size(part: object, attribute: Attribute[Any], value: object) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise DefinitionError(
-            f"{type(part).__name__}: {attribute.name}={value!r} must be a whole number, or None"
-        )
-
-
-def _check_detail(_: object, __: Attribute[Any], value: object) -> None:
-    if value not in (None, "auto", "low", "high", "original"):
-        raise DefinitionError(f'detail={value!r} must be "auto", "low", "high", "original" or None')
-
-
-@frozen
-class TextPart:
-    """A text among other parts."""
-
-    text: str = field(converter=_text)
-
-
-@frozen
-class ImagePart:
-    """An image by its address or as a `data:` URL; it is never fetched, opened or read as text."""
-
-    url: str
-    detail: Literal["auto", "low", "high", "original"] | None = field(
-        default=None, kw_only=True, validator=_check_detail
-    )
-    """How closely the model looks, where it lets one choose."""
-    width: int | None = field(default=None, kw_only=True, validator=_check_size)
-    """In pixels; unknown sizes count as the most that an image can cost."""
-    height: int | None = field(default=None, kw_only=True, validator=_check_size)
-    """In pixels."""
-
-
-@frozen
-class FilePart:
-    """A file that the provider keeps (`file_id`) or that is sent along (`data`)."""
-
-    filename: str | None = field(default=None, kw_only=True)
-    file_id: str | None = field(default=None, kw_only=True)
-    data: str | None = field(default=None, kw_only=True)
-    """A `data:` URL or base64, as the provider wants it."""
-    media_type: str | None = field(default=None, kw_only=True)
-    tokens: int | None = field(default=None, kw_only=True, validator=_check_size)
-    """What the file costs, if it is known; `None` is estimated."""
-
-
-@frozen
-class AudioPart:
-    """Spoken input, base64."""
-
-    data: str
-    format: str = field(default="wav", kw_only=True)
-    tokens: int | None = field(default=None, kw_only=True, validator=_check_size)
-    """What the audio costs, if it is known; `None` is estimated."""
-
-
-Part = TextPart | ImagePart | FilePart | AudioPart
+    return None if value is None else checked_text(value)
 
 
 # --- tools --------------------------------------------------------------------------------------
@@ -112,7 +59,7 @@ Part = TextPart | ImagePart | FilePart | AudioPart
 def _json_text(value: object) -> str:
     if value is None:
         return "{}"
-    return _text(
+    return checked_text(
         value
         if isinstance(value, str)
         else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -123,8 +70,8 @@ def _json_text(value: object) -> str:
 class ToolCall:
     """A call that the assistant asks for."""
 
-    id: str = field(converter=_text)
-    name: str = field(converter=_text)
+    id: str = field(converter=checked_text)
+    name: str = field(converter=checked_text)
     arguments: str = field(default="{}", converter=_json_text)
     """JSON text, kept byte for byte; an object given here is written as compact JSON."""
 
@@ -138,15 +85,52 @@ class Tool:
     parameters: Mapping[str, Any] = field(
         factory=lambda: {"type": "object", "properties": {}}, hash=False
     )
-    """A JSON Schema of the arguments."""
+    """A JSON Schema of the arguments, as plain data; its keys are put in one order."""
 
     def __attrs_post_init__(self) -> None:
         if not self.name:
             raise DefinitionError("a Tool needs a name")
         try:
-            json.dumps(self.parameters)
+            object.__setattr__(self, "parameters", in_order(self.parameters))
         except (TypeError, ValueError) as error:
             raise DefinitionError(f"Tool {self.name!r}: parameters are no JSON: {error}") from error
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[..., object],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+    ) -> Tool:
+        """Describe a typed function: its name, docstring and parameters.
+
+        Args:
+            function: its parameters are annotated; a default makes one optional, and Google-style
+                `Args:` of the docstring, or a text in `Annotated`, describe it.
+            name: instead of the function's.
+            description: instead of the docstring's.
+
+        Raises:
+            DefinitionError: if a type has no JSON form; the text names the parameter.
+        """
+        return cls(*of_function(function, name=name, description=description))
+
+    @classmethod
+    def from_model(
+        cls, model: type[object], *, name: str | None = None, description: str | None = None
+    ) -> Tool:
+        """Describe a tool whose arguments are a pydantic model.
+
+        Args:
+            model: a class with `model_json_schema()`.
+            name: instead of the class's.
+            description: instead of the docstring's.
+
+        Raises:
+            DefinitionError: if it is no such class.
+        """
+        return cls(*of_model(model, name=name, description=description))
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -160,7 +144,7 @@ def _content(value: object) -> Content:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, Iterable):
-        return tuple(_part(part) for part in cast("Iterable[object]", value))
+        return tuple(to_part(part) for part in cast("Iterable[object]", value))
     raise DefinitionError(f"content must be text, parts or None, not {type(value).__name__}")
 
 
@@ -280,7 +264,7 @@ def to_message(value: MessageLike) -> Message:
     """
     if isinstance(value, Message):
         return value
-    fields = _as_mapping(value)
+    fields = as_mapping(value)
     if fields is None:
         raise DefinitionError(
             f"{type(value).__name__} is no message: pass a Message or a dict with role and content"
@@ -310,7 +294,7 @@ def to_messages(values: Iterable[MessageLike]) -> tuple[Message, ...]:
 
 def _read_function_call(known: dict[str, Any], extra: dict[str, Any]) -> None:
     """Read the old format, which had one call and no ids: the function's name is the id."""
-    call = _as_mapping(extra.pop("function_call", None))
+    call = as_mapping(extra.pop("function_call", None))
     if call is not None:
         name = call.get("name", "")
         known["tool_calls"] = [ToolCall(f"call_{name}", name, call.get("arguments"))]
@@ -319,74 +303,15 @@ def _read_function_call(known: dict[str, Any], extra: dict[str, Any]) -> None:
         known.setdefault("tool_call_id", f"call_{known.get('name', '')}")
 
 
-def _as_mapping(value: object) -> Mapping[str, Any] | None:
-    if isinstance(value, Mapping):
-        return cast("Mapping[str, Any]", value)
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        dumped = dump()
-        if isinstance(dumped, Mapping):
-            return cast("Mapping[str, Any]", dumped)
-    return None
-
-
 def _call(value: object) -> ToolCall:
     if isinstance(value, ToolCall):
         return value
-    fields = _as_mapping(value)
+    fields = as_mapping(value)
     if fields is None:
         raise DefinitionError(f"{type(value).__name__} is no tool call: pass ToolCall or a dict")
-    function = _as_mapping(fields.get("function")) or fields
+    function = as_mapping(fields.get("function")) or fields
     name = function.get("name")
     if not isinstance(name, str):
         raise DefinitionError(f"a tool call needs a name; this one has {sorted(map(str, fields))}")
     identifier = fields.get("id")
     return ToolCall("" if identifier is None else identifier, name, function.get("arguments"))
-
-
-def _part(value: object) -> Part:
-    if isinstance(value, TextPart | ImagePart | FilePart | AudioPart):
-        return value
-    if isinstance(value, str):
-        return TextPart(value)
-    fields = _as_mapping(value)
-    kind = fields.get("type") if fields is not None else None
-    if fields is None or not isinstance(kind, str):
-        raise DefinitionError(f"{type(value).__name__} is no part: pass TextPart, ImagePart, …")
-    match kind:
-        case "text" | "input_text" | "output_text" if isinstance(fields.get("text"), str):
-            return TextPart(fields["text"])
-        case "refusal" if isinstance(fields.get("refusal"), str):
-            return TextPart(fields["refusal"])
-        case "image_url" | "input_image" | "image":
-            return _image(fields)
-        case "input_audio" | "audio":
-            audio = _as_mapping(fields.get("input_audio")) or fields
-            return AudioPart(audio.get("data", ""), format=audio.get("format", "wav"))
-        case "file" | "input_file":
-            file = _as_mapping(fields.get("file")) or fields
-            return FilePart(
-                filename=file.get("filename"),
-                file_id=file.get("file_id"),
-                data=file.get("file_data"),
-            )
-        case _:
-            raise DefinitionError(
-                f"a part of type {kind!r} with {sorted(map(str, fields))} is not known: "
-                "text, image_url, input_audio and file are"
-            )
-
-
-def _image(fields: Mapping[str, Any]) -> ImagePart:
-    image = fields.get("image_url", fields.get("url"))
-    nested = _as_mapping(image)
-    source: Mapping[str, Any] = nested if nested is not None else fields
-    url = nested.get("url") if nested is not None else image
-    if not isinstance(url, str):
-        raise DefinitionError(f"an image part needs a url; this one has {sorted(map(str, fields))}")
-    return ImagePart(
-        url,
-        detail=source.get("detail"),
-        width=source.get("width"),
-        height=source.get("height"),
-    )
