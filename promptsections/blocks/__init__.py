@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from promptsections.blocks.block import Block, Fitted, ReportingBlock
-from promptsections.blocks.history import HistoryBlock
+from promptsections.blocks.history import HistoryBlock, HistoryOptions
 from promptsections.blocks.items import Chunk, ItemsBlock
 from promptsections.blocks.messages import MessagesBlock
 from promptsections.blocks.parts import PartsBlock
@@ -16,6 +16,7 @@ __all__ = [
     "Chunk",
     "Fitted",
     "HistoryBlock",
+    "HistoryOptions",
     "ItemsBlock",
     "MessagesBlock",
     "NewestFirst",

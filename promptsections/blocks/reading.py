@@ -16,13 +16,14 @@ from collections.abc import (
     Mapping,
 )
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from attrs import field, frozen
 
 from promptsections.blocks.growth import adds_up
-from promptsections.blocks.history import HistoryBlock, StartOn
-from promptsections.blocks.transcript import Transform, as_history, read_message
+from promptsections.blocks.history import HistoryBlock, HistoryOptions
+from promptsections.blocks.repair import DROP, Repair
+from promptsections.blocks.transcript import Gap, as_history, read_message
 from promptsections.blocks.turns import exchange_of, is_system, opens_exchange
 from promptsections.counting import Counter, Extent
 from promptsections.errors import DefinitionError, InvalidHistoryError, NeedsEventLoopError
@@ -53,10 +54,7 @@ async def history_block(
     counter: Counter,
     available: int,
     may_wait: bool = True,
-    start_on: StartOn = "user",
-    keep_system: bool = True,
-    max_messages: int | None = None,
-    transform: Transform | None = None,
+    **options: Unpack[HistoryOptions],
 ) -> HistoryBlock:
     """Make a block of whatever stands for a history: `None`, a list, or `NewestFirst`.
 
@@ -65,39 +63,24 @@ async def history_block(
         counter: Counts where the block will stand.
         available: The most that the block can be given, in tokens; no more is read.
         may_wait: Whether there is an event loop that async iterables can be read with.
-        start_on: See `HistoryBlock`, as for the others.
-        keep_system: The same.
-        max_messages: The same.
-        transform: Applied to each message that is read.
+        options: See `HistoryBlock`.
 
     Raises:
         InvalidHistoryError: if it is none of these, or holds what is no message.
         NeedsEventLoopError: if `open()` gives an async iterable and nothing may wait.
     """
     if isinstance(value, NewestFirst):
-        reader = _Reader(counter, available, keep_system, max_messages, transform)
+        reader = _Reader(counter, available, options)
         complete = await _read(value, reader, may_wait=may_wait)
-        return HistoryBlock(
-            tuple(reversed(reader.messages)),
-            start_on=start_on,
-            keep_system=keep_system,
-            max_messages=max_messages,
-            unread=not complete,
-            already_omitted=reader.omitted,
-        )
+        transformed: HistoryOptions = {**options, "transform": None}
+        return HistoryBlock(tuple(reversed(reader.messages)), unread=not complete, **transformed)
     if isinstance(value, Iterator | AsyncIterable):
         kind = type(cast("object", value)).__name__
         raise InvalidHistoryError(
             f"{kind} can be read only once: pass a list of messages, oldest first, "
             "or NewestFirst(open) where open() gives a fresh iterable, newest first"
         )
-    return HistoryBlock(
-        () if value is None else as_history(value),
-        start_on=start_on,
-        keep_system=keep_system,
-        max_messages=max_messages,
-        transform=transform,
-    )
+    return HistoryBlock(() if value is None else as_history(value), **options)
 
 
 async def _read(source: NewestFirst, reader: _Reader, *, may_wait: bool) -> bool:
@@ -145,23 +128,16 @@ async def _read_async(iterator: AsyncIterator[MessageLike], reader: _Reader) -> 
 class _Reader:
     """Collects messages until their exchanges are more than what can be given."""
 
-    def __init__(
-        self,
-        counter: Counter,
-        available: int,
-        keep_system: bool,
-        max_messages: int | None,
-        transform: Transform | None,
-    ) -> None:
-        self.messages: list[Message] = []
-        """What was read, newest first."""
-        self.omitted = 0
-        """How many messages the transform left out."""
+    def __init__(self, counter: Counter, available: int, options: HistoryOptions) -> None:
+        self.messages: list[Message | Gap] = []
+        """What was read, newest first, with a gap for what the transform left out."""
         self._counter = counter
         self._available = available
-        self._keep_system = keep_system
-        self._max_messages = max_messages
-        self._transform = transform
+        self._keep_system = options.get("keep_system", True)
+        self._max_messages = options.get("max_messages")
+        self._transform = options.get("transform")
+        stubs = options.get("repair") == "stub"  # what is to be an error, is one when it is used
+        self._repair = Repair("stub", options.get("stub_text", DROP.stub_text)) if stubs else DROP
         self._pending: list[Message] = []
         self._exchanges: list[tuple[Message, ...]] = []
         self._size = Extent(0)
@@ -173,18 +149,16 @@ class _Reader:
 
         Only after a user turn an exchange is known as a whole, without what cannot be sent.
         """
-        position = len(self.messages) + self.omitted
-        where = f"message {position} of the history, from the newest"
+        where = f"message {len(self.messages)} of the history, from the newest"
         message = read_message(value, where, self._transform)
+        self.messages.append(Gap.LEFT_OUT if message is None else message)
         if message is None:
-            self.omitted += 1
             return True
-        self.messages.append(message)
         if self._keep_system or not is_system(message):
             self._pending.append(message)
         if not opens_exchange(message):
             return True
-        exchange = exchange_of(self._pending[::-1]).messages
+        exchange = exchange_of(self._pending[::-1], repair=self._repair).messages
         self._pending.clear()
         self._sent += len(exchange)
         within = self._max_messages is None or self._sent <= self._max_messages

@@ -6,15 +6,23 @@ It knows no tokens.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
+from enum import Enum
 from typing import cast
 
-from promptsections.blocks.turns import Exchange, exchange_of, is_system
+from promptsections.blocks.repair import DROP, Repair, is_misplaced
+from promptsections.blocks.turns import Exchange, exchange_of, is_system, place_in_words
 from promptsections.errors import DefinitionError, InvalidHistoryError
 from promptsections.messages import Message, MessageLike, to_message
 from promptsections.notes import Note
 
 Transform = Callable[[Message], MessageLike | None]
 """Maps a message of a history, or leaves it out by returning `None`."""
+
+
+class Gap(Enum):
+    """Stands in a history where the transform left a message out, so that places stay right."""
+
+    LEFT_OUT = "left out"
 
 
 def as_history(value: object) -> Sequence[MessageLike]:
@@ -55,7 +63,10 @@ class Transcript:
     To read twice gives the same, so threads may share it without a lock.
     """
 
-    __slots__ = ("_keep_system", "_known", "_messages", "_start", "_transform", "leading", "notes")
+    __slots__ = (
+        "_keep_system", "_known", "_messages", "_repair", "_transform", "_where", "end",
+        "leading", "notes", "start",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -64,13 +75,18 @@ class Transcript:
         complete: bool,
         keep_system: bool,
         transform: Transform | None,
+        repair: Repair = DROP,
     ) -> None:
         self._messages = messages
+        self._repair = repair
+        self._where = place_in_words if complete else self._from_newest
         self._keep_system = keep_system
         self._transform = transform
-        self._known: dict[int, tuple[Exchange, int]] = {}
+        self._known: dict[int, Exchange] = {}
         found: list[Message] = []
-        self._start = self._read_leading(found) if complete else 0
+        self.start = self._read_leading(found) if complete else 0
+        """Where the system messages that the history begins with end."""
+        self.end = len(messages)
         self.leading = tuple(found) if keep_system else ()
         """The system messages that the history begins with, as far as they are kept."""
         self.notes = () if keep_system else tuple(map(_left_out, found))
@@ -79,27 +95,28 @@ class Transcript:
         """Yield the exchanges, newest first; what stands before the first user turn comes last."""
         known = self._known
         end = len(self._messages)
-        while end > self._start:
-            found = known.get(end)
-            if found is None:
-                found = known[end] = self._exchange_before(end)
-            exchange, end = found
+        while end > self.start:
+            exchange = known.get(end)
+            if exchange is None:
+                exchange = known[end] = self._exchange_before(end)
+            end = exchange.span[0]
             yield exchange
 
     def _read_leading(self, found: list[Message]) -> int:
         for position in range(len(self._messages)):
             message = self._at(position)
             if message is not None:
-                if not is_system(message):
+                if not is_system(message) or is_misplaced(message):
                     return position
                 found.append(message)
         return len(self._messages)
 
-    def _exchange_before(self, end: int) -> tuple[Exchange, int]:
+    def _exchange_before(self, end: int) -> Exchange:
         pending: list[Message] = []
+        places: list[int] = []
         notes: list[Note] = []
         position = end
-        while position > self._start:
+        while position > self.start:
             position -= 1
             message = self._at(position)
             if message is None:
@@ -108,16 +125,30 @@ class Transcript:
                 notes.append(_left_out(message))
                 continue
             pending.append(message)
+            places.append(position)
             if message.role == "user":
                 break
         pending.reverse()
-        return exchange_of(pending, notes), position
+        places.reverse()
+        return exchange_of(
+            pending,
+            notes,
+            places=places,
+            span=(position, end),
+            repair=self._repair,
+            where=self._where,
+        )
 
     def _at(self, position: int) -> Message | None:
         value = self._messages[position]
         if self._transform is None and isinstance(value, Message):
             return value
-        return read_message(value, f"message {position} of the history", self._transform)
+        if value is Gap.LEFT_OUT:
+            return None
+        return read_message(value, self._where(position), self._transform)
+
+    def _from_newest(self, position: int) -> str:
+        return f"message {len(self._messages) - 1 - position} of the history, from the newest"
 
 
 def _left_out(message: Message) -> Note:

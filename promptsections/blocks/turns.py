@@ -8,11 +8,12 @@ It knows no tokens, no budgets and no providers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
-from promptsections.messages import Message, ToolCall
+from promptsections.blocks.repair import DROP, Mender, Repair
+from promptsections.messages import Message
 from promptsections.notes import Note
 
 
@@ -22,6 +23,8 @@ class Step:
 
     messages: tuple[Message, ...]
     """An assistant message with the results of its calls, or a system message by itself."""
+    places: tuple[int, ...]
+    """The place of each in the history; -1 for a result that was put in."""
 
 
 @frozen
@@ -31,7 +34,13 @@ class Exchange:
     messages: tuple[Message, ...] = ()
     """All that is left of it, oldest first."""
     notes: tuple[Note, ...] = ()
-    """What was left out of it because it could not be sent, oldest first."""
+    """What was left out of it or put in, because it could not be sent, oldest first."""
+    places: Sequence[int] = ()
+    """The place of each message in the history; -1 for a result that was put in."""
+    span: tuple[int, int] = (0, 0)
+    """Where it begins in the history, and where the next one does."""
+    stubs: int = 0
+    """How many results were put in."""
 
     @property
     def user(self) -> Message | None:
@@ -41,8 +50,12 @@ class Exchange:
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps behind the user's turn, oldest first."""
-        rest = self.messages if self.user is None else self.messages[1:]
-        return tuple(Step((head, *results)) for head, results in runs(rest) if head is not None)
+        steps: list[Step] = []
+        start = end = 0 if self.user is None else 1
+        for _, results in runs(self.messages[start:]):
+            start, end = end, end + 1 + len(results)
+            steps.append(Step(self.messages[start:end], tuple(self.places[start:end])))
+        return tuple(steps)
 
     @property
     def under_way(self) -> bool:
@@ -63,28 +76,45 @@ def opens_exchange(message: Message) -> bool:
     return message.role == "user"
 
 
-def exchange_of(messages: Sequence[Message], notes: Sequence[Note] = ()) -> Exchange:
+def place_in_words(place: int) -> str:
+    """Name a message by its place in the history, from 0."""
+    return f"message {place} of the history"
+
+
+def exchange_of(
+    messages: Sequence[Message],
+    notes: Sequence[Note] = (),
+    *,
+    places: Sequence[int] | None = None,
+    span: tuple[int, int] = (0, 0),
+    repair: Repair = DROP,
+    where: Callable[[int], str] = place_in_words,
+) -> Exchange:
     """Read the messages of one exchange, oldest first: a user turn, if any, and what follows it.
 
-    `notes` are added behind what is noted here.
+    Args:
+        messages: as they stand in the history.
+        notes: are added behind what is noted here.
+        places: the place of each message in the history; counted from 0 if not given.
+        span: where the exchange begins and ends there.
+        repair: what is done about what cannot be sent.
+        where: names a place in an error.
+
+    Raises:
+        InvalidHistoryError: with `repair.how == "raise"`, if something cannot be sent.
     """
+    places = range(len(messages)) if places is None else places
     for message in messages:
-        if message.tool_calls or message.role == "tool":
-            return _repaired(messages, notes)
-    return Exchange(tuple(messages), tuple(notes))
-
-
-def _repaired(messages: Sequence[Message], notes: Sequence[Note]) -> Exchange:
-    """Leave out steps that cannot be sent, and results that belong to nothing."""
-    start = 1 if opens_exchange(messages[0]) else 0
-    left = [*messages[:start]]
-    found: list[Note] = []
-    for head, results in runs(messages[start:]):
-        calls = () if head is None else head.tool_calls
-        kept = _answers(calls, results, found)
-        if head is not None and kept is not None:
-            left += (head, *kept)
-    return Exchange(tuple(left), (*found, *notes))
+        if message.tool_calls or message.role == "tool" or message.tool_call_id:
+            mender = Mender(repair, where)
+            placed = iter(places)
+            for head, results in runs(messages):
+                first = None if head is None else (head, next(placed))
+                mender.mend(first, [(result, next(placed)) for result in results])
+            found = (*mender.notes, *notes)
+            stubs = mender.places.count(-1)
+            return Exchange(tuple(mender.messages), found, tuple(mender.places), span, stubs)
+    return Exchange(tuple(messages), tuple(notes), places, span)
 
 
 def runs(messages: Sequence[Message]) -> Iterator[tuple[Message | None, list[Message]]]:
@@ -100,42 +130,3 @@ def runs(messages: Sequence[Message]) -> Iterator[tuple[Message | None, list[Mes
         head, results = message, []
     if head is not None or results:
         yield head, results
-
-
-def _answers(
-    calls: Sequence[ToolCall], results: Sequence[Message], notes: list[Note]
-) -> list[Message] | None:
-    """Return the results that answer the calls, one for each, or `None` if a call has none.
-
-    A result belongs to the first unanswered call with its id; one without an id belongs to the
-    first call that is unanswered then. Ids mean something inside one step only: some servers use
-    the same one over and over.
-    """
-    open_calls = list(calls)
-    known = {call.id for call in calls}
-    answering: set[int] = set()
-    named = [(at, result) for at, result in enumerate(results) if result.tool_call_id]
-    unnamed = [(at, result) for at, result in enumerate(results) if not result.tool_call_id]
-    for at, result in (*named, *unnamed):
-        matching = (
-            index
-            for index, call in enumerate(open_calls)
-            if not result.tool_call_id or call.id == result.tool_call_id
-        )
-        index = next(matching, None)
-        if index is not None:
-            del open_calls[index]
-            answering.add(at)
-        elif result.tool_call_id in known:
-            notes.append(_note("duplicate_result", result, "its call has a result before it"))
-        else:
-            notes.append(_note("orphan_result", result, "there is no such call right before it"))
-    for call in open_calls:
-        detail = f"call {call.id!r} of {call.name!r} has no result: its step was left out"
-        notes.append(Note("unanswered_call", "", detail))
-    return None if open_calls else [result for at, result in enumerate(results) if at in answering]
-
-
-def _note(code: str, result: Message, reason: str) -> Note:
-    name = f"for call {result.tool_call_id!r}" if result.tool_call_id else "without a call id"
-    return Note(code, "", f"a result {name} was left out: {reason}")

@@ -7,7 +7,15 @@ from typing import Any, Literal, cast
 
 from attrs import field, frozen
 
-from promptsections.blocks import Chunk, ItemsBlock, PartsBlock, TextBlock, history_block
+from promptsections.blocks import (
+    Chunk,
+    HistoryBlock,
+    HistoryOptions,
+    ItemsBlock,
+    PartsBlock,
+    TextBlock,
+    history_block,
+)
 from promptsections.budgets import Budget, Rest, Share
 from promptsections.counting import Lines
 from promptsections.errors import DefinitionError, ResolutionError
@@ -219,15 +227,26 @@ class ConversationHistory(PromptSection):
     keep_system: bool = field(default=True, kw_only=True)
     """Whether leading system and developer messages are kept, whatever else is cut."""
     max_messages: int | None = field(default=None, kw_only=True)
-    """The most messages to send, whatever their size."""
+    """The most messages to send, whatever their size, beside leading system and pinned ones."""
+    max_result_tokens: int | None = field(default=None, kw_only=True)
+    """In an agent loop that does not fit: the tokens to which the text of long tool results is cut,
+    the oldest first and no more than needed, before steps are left out."""
+    omission_marker: str | None = field(default=None, kw_only=True)
+    """Text of a system message that says what was left out, such as
+    `"{n} earlier messages omitted"`; `{n}` is how many."""
+    repair: Literal["drop", "stub", "raise"] = field(default="drop", kw_only=True)
+    """What is done about a call without a result: its step is left out, a placeholder put in its
+    place, or an `InvalidHistoryError` raised. Results without a call are left out, or an error."""
+    stub_text: str = field(default="[no result]", kw_only=True)
+    """The text of such a placeholder."""
+    pinned: Callable[[Message], bool] | None = field(default=None, kw_only=True)
+    """Says which messages are always sent, with their exchange (in an agent loop: their step). It
+    is asked about every message, so all of a history is read then."""
     transform: Callable[[Message], Message | None] | None = field(default=None, kw_only=True)
     """Maps a message before it is used, or leaves it out with `None`."""
 
     def __attrs_post_init__(self) -> None:
-        if self.start_on not in ("user", "any"):
-            raise DefinitionError(f'start_on={self.start_on!r} is neither "user" nor "any"')
-        if self.max_messages is not None and self.max_messages < 1:
-            raise DefinitionError(f"max_messages={self.max_messages!r} must be 1 or more")
+        HistoryBlock((), **self._options())  # says what is wrong with them
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
         """Return the turns as a block that keeps whole exchanges."""
@@ -238,14 +257,24 @@ class ConversationHistory(PromptSection):
                 value,
                 counter=scope.counter_for(self.lines()),
                 available=scope.available,
-                start_on=self.start_on,
-                keep_system=self.keep_system,
-                max_messages=self.max_messages,
-                transform=self.transform,
                 may_wait=scope.may_await,
+                **self._options(),
             )
 
         return Deferred(read)
+
+    def _options(self) -> HistoryOptions:
+        return {
+            "start_on": self.start_on,
+            "keep_system": self.keep_system,
+            "max_messages": self.max_messages,
+            "max_result_tokens": self.max_result_tokens,
+            "omission_marker": self.omission_marker,
+            "repair": self.repair,
+            "stub_text": self.stub_text,
+            "pinned": self.pinned,
+            "transform": self.transform,
+        }
 
     def lines(self) -> Lines:
         """Label each line with who speaks."""
