@@ -99,8 +99,9 @@ def _parameters(
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     for parameter in signature.parameters.values():
         if parameter.kind not in by_name:
+            bare = parameter.replace(annotation=inspect.Parameter.empty)
             raise DefinitionError(
-                f"Tool {name!r}: parameter '{parameter}' cannot be given by name; a model gives "
+                f"Tool {name!r}: parameter '{bare}' cannot be given by name; a model gives "
                 "each argument by its name, so write them out"
             )
         if parameter.name not in hints:
