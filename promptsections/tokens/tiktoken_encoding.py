@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from importlib import resources
+from pkgutil import get_data
 from threading import Lock
 from typing import Literal, Protocol, runtime_checkable
 
@@ -60,7 +60,9 @@ _loading = Lock()
 
 
 def _check_encoding(_: object, __: object, value: object) -> None:
-    if isinstance(value, OrdinaryEncoding) or (isinstance(value, str) and value in _BUNDLED):
+    if isinstance(value, str) and value in _BUNDLED:  # first: to ask the protocol takes longer
+        return
+    if isinstance(value, OrdinaryEncoding):
         return
     near = get_close_matches(str(value), _BUNDLED, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -145,7 +147,11 @@ def read_ranks(name: str, size: int) -> dict[bytes, int]:
 
     The file holds one byte per token with its length, by rank, then the bytes of all tokens.
     """
-    data = resources.files("promptsections.tokens").joinpath("data", f"{name}.bin").read_bytes()
+    data = get_data("promptsections.tokens", f"data/{name}.bin")
+    if data is None:  # an import hook of the host that reads code and nothing else
+        raise FileNotFoundError(
+            f"{name}.bin of promptsections.tokens cannot be read as package data"
+        )
     ranks: dict[bytes, int] = {}
     position = size
     for rank, length in enumerate(data[:size]):
