@@ -176,7 +176,7 @@ pieces = st.one_of(
     plain_texts,
     st.sampled_from([
         "{{$name}}", "{{ $count }}", "{{$temp.ratio}}", "{{$yes}}", "{{$none}}", "{{shout}}",
-        "{{shout a}}", "{{ shout a  b }}", "{{shout 'a b' \"c\" `d`}}", "{", "}}", " } ",
+        "{{shout a}}", "{{ shout a  b }}", "{{shout 'a b' \"c\" `d`}}", "{ ", "}} ", " } ",
     ]),
 )  # fmt: skip
 
