@@ -24,7 +24,8 @@ from teams_ai_cases import (
     to_role,
     to_section,
 )
-from teams_ai_differences import DIFFERENCES, Check
+from teams_ai_checks import Check
+from teams_ai_differences import DIFFERENCES
 
 from promptsections import (
     DataSourceError,
