@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from promptsections.errors import ProviderError
 from promptsections.messages import Message
 from promptsections.notes import Note
-from promptsections.providers.ids import ANY_ID, IdRule, Ids
+from promptsections.providers.ids import IdRule, Ids
 
 
 def check_order(messages: Sequence[Message]) -> None:
@@ -27,7 +27,7 @@ def check_order(messages: Sequence[Message]) -> None:
 
 
 def pair(
-    messages: Sequence[Message], rule: IdRule = ANY_ID, notes: list[Note] | None = None
+    messages: Sequence[Message], rule: IdRule, notes: list[Note] | None = None
 ) -> list[Message]:
     """Return the messages with ids that the provider accepts, and results that know their function.
 
