@@ -49,7 +49,7 @@ _CANDIDATE = re.compile(
 )
 LOOK = 202
 """Characters around a position that decide whether it is strong."""
-_FIRST_WINDOW = 64
+_FIRST_WINDOW = 32
 """Characters that a backward search reads first; doubled until something is found."""
 
 
@@ -83,14 +83,14 @@ def last_strong(text: str, end: int | None = None, start: int = 0) -> int | None
     window, high = _FIRST_WINDOW, stop
     while high > start + 1:
         low = max(start + 1, high - window)
-        last: int | None = None
-        for found in _CANDIDATE.finditer(text, low, high + LOOK):
-            if found.start() >= high:
+        candidates: list[re.Match[str]] = []
+        for candidate in _CANDIDATE.finditer(text, low, high + LOOK):
+            if candidate.start() >= high:
                 break
-            if _confirmed(found):
-                last = found.start()
-        if last is not None:
-            return last
+            candidates.append(candidate)
+        for candidate in reversed(candidates):
+            if _confirmed(candidate):
+                return candidate.start()
         high, window = low, window * 2
     return None
 
