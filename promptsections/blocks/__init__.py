@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from promptsections.blocks.attachments import Attachment, AttachmentsBlock
 from promptsections.blocks.block import Block, Fitted, ReportingBlock
 from promptsections.blocks.history import HistoryBlock, HistoryOptions
 from promptsections.blocks.items import Chunk, ItemsBlock
 from promptsections.blocks.messages import MessagesBlock
-from promptsections.blocks.parts import PartsBlock
 from promptsections.blocks.reading import NewestFirst, history_block
 from promptsections.blocks.stack import StackBlock
 from promptsections.blocks.text import TextBlock
 
 __all__ = [
+    "Attachment",
+    "AttachmentsBlock",
     "Block",
     "Chunk",
     "Fitted",
@@ -20,7 +22,6 @@ __all__ = [
     "ItemsBlock",
     "MessagesBlock",
     "NewestFirst",
-    "PartsBlock",
     "ReportingBlock",
     "StackBlock",
     "TextBlock",

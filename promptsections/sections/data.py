@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, cast
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from promptsections.blocks import (
+    Attachment,
+    AttachmentsBlock,
     Chunk,
     HistoryBlock,
     HistoryOptions,
     ItemsBlock,
-    PartsBlock,
     TextBlock,
     history_block,
 )
 from promptsections.budgets import Budget, Rest, Share
 from promptsections.counting import Lines
 from promptsections.errors import DefinitionError, ResolutionError
-from promptsections.messages import Message, Part, Role, TextPart
+from promptsections.messages import Message, Role
 from promptsections.scope import Scope
 from promptsections.sections.base import (
     Content,
@@ -131,13 +132,24 @@ _FORMATS: Mapping[str, Callable[[object, str], str]] = {
 class UserInput(PromptSection):
     """The user's words as data, with images and files if there are any.
 
-    Where it may be cut, files that do not fit are left out, the last first, and then words.
+    A file with a `priority` is left out if there is no room for it, those of lower priority first,
+    and so is every other one where `files_required` is false or the words may be cut. Nothing of a
+    file is ever sent without the rest.
     """
 
     variable: str = "input"
     files: str | None = None
-    """Path of a list of parts (images, files) that go with the words."""
+    """Path of a list of parts that go with the words: images and files, dicts of them (with or
+    without a `priority`), `Attachment(part, priority=…)`."""
+    files_required: bool | None = field(default=None, kw_only=True)
+    """Whether files without a priority must be sent; by default unless the words may be cut."""
     text_prefix: str = field(default="user: ", kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(cast("object", self.files_required), bool | None):
+            raise DefinitionError(
+                f"files_required={self.files_required!r} must be True, False or None"
+            )
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
         """Return one user message; nothing if there are no words and no files."""
@@ -145,24 +157,30 @@ class UserInput(PromptSection):
             scope.missing(self.variable)
             return None
         text = to_text(scope.read(self.variable), name=self.variable)
-        parts = self._parts(scope)
-        if not parts:
+        files = self._attachments(scope)
+        if not files:
             return Message("user", text) if text else None
-        if self.cut is not None:
-            words = TextBlock(text, Message("user"), cut=self.cut, limit=self.budget.ceiling)
-            return PartsBlock(words, parts)
-        return Message("user", (TextPart(text), *parts) if text else parts)
+        return AttachmentsBlock(text, files, cut=self.cut, limit=self.budget.ceiling)
 
-    def _parts(self, scope: Scope) -> tuple[Part, ...]:
-        if self.files is None:
-            return ()
-        value = scope.read(self.files, None)
+    def _attachments(self, scope: Scope) -> tuple[Attachment, ...]:
+        value = None if self.files is None else scope.read(self.files, None)
         if value is None:
             return ()
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise DefinitionError(f"{self.files!r} must be a list of parts: images, files")
-        content = Message("user", cast("Iterable[Any]", value)).content
-        return cast("tuple[Part, ...]", content)
+        required = self.cut is None if self.files_required is None else self.files_required
+        otherwise = None if required else 0
+        return tuple(_attachment(item, otherwise) for item in cast("Iterable[Any]", value))
+
+
+def _attachment(value: object, priority: int | None) -> Attachment:
+    """Read a file; `priority` is for one that has none of its own."""
+    if isinstance(value, Attachment):
+        return evolve(value, priority=priority) if value.priority is None else value
+    if isinstance(value, Mapping):
+        own = cast("Mapping[str, Any]", value).get("priority")
+        priority = priority if own is None else own
+    return Attachment(cast("Any", value), priority=priority)
 
 
 DataSource = Callable[[str, Scope], Iterable[Chunk | str] | Awaitable[Iterable[Chunk | str]]]
