@@ -208,7 +208,8 @@ def ollama_chat(request: Any) -> None:
     lines: list[Line] = []
     waiting: list[str] = []
     for number, message in enumerate(request["messages"]):
-        ollama.Message.model_validate(message, strict=True)
+        shown = [ollama.Image(value=image) for image in message.get("images", ())]
+        ollama.Message.model_validate({**message, "images": shown})
         known = {"role", "content", "thinking", "images", "tool_name", "tool_calls"}
         assert message.keys() <= known
         assert message["role"] in ("system", "user", "assistant", "tool")
@@ -218,7 +219,8 @@ def ollama_chat(request: Any) -> None:
         answers = waiting.pop(0) if message["role"] == "tool" else ""
         ids = tuple(waiting) if calls else ()
         lines.append((message["role"].replace("system", "user"), answers, ids))
-    ollama._types.ChatRequest.model_validate({"model": "m", **request})
+    for tool in request.get("tools", ()):
+        ollama.Tool.model_validate(tool)
     judge_order(lines)
 
 
