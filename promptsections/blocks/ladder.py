@@ -91,9 +91,8 @@ class Ladder:
 
     def _climb(self) -> Iterator[Numbered]:
         """Yield all pieces there are beside those that are always sent, and keep them."""
-        known = len(self._taken)
         for found, numbered in enumerate(self.pieces.others()):
-            if found >= known:
+            if found >= len(self._taken):
                 self._taken.append(numbered)
             yield numbered
 

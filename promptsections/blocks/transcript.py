@@ -103,13 +103,16 @@ class Transcript:
             yield exchange
 
     def _read_leading(self, found: list[Message]) -> int:
+        end = 0
         for position in range(len(self._messages)):
             message = self._at(position)
-            if message is not None:
-                if not is_system(message) or is_misplaced(message):
-                    return position
-                found.append(message)
-        return len(self._messages)
+            if message is None:
+                continue
+            if not is_system(message) or is_misplaced(message):
+                break
+            found.append(message)
+            end = position + 1
+        return end
 
     def _exchange_before(self, end: int) -> Exchange:
         pending: list[Message] = []
