@@ -224,6 +224,16 @@ def test_a_message_is_counted_once_for_a_profile_and_tokenizer() -> None:
     assert tokenizer.asked == asked
 
 
+def test_what_a_message_costs_may_be_told_to_it() -> None:
+    message, tokenizer = Message("user", "hello"), Counting(1)
+    assert CHAT.remembered_tokens(message, tokenizer) is None
+
+    CHAT.remember_tokens(message, tokenizer, 77)
+
+    assert CHAT.remembered_tokens(message, tokenizer) == 77
+    assert CHAT.message_tokens(message, tokenizer) == 77
+
+
 def test_two_tokenizers_of_one_name_never_share_a_count() -> None:
     message = Message("user", "hello")
 
