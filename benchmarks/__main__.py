@@ -18,7 +18,7 @@ from time import process_time
 
 from attrs import asdict, frozen
 
-from benchmarks.measuring import cpu_seconds, fresh_interpreter, often, peak_bytes
+from benchmarks.measuring import cold, fresh_interpreter, peak_bytes, warm
 from benchmarks.subjects import (
     MODEL,
     Meter,
@@ -47,7 +47,7 @@ class Row:
     cold: float
     """Ours, with texts never seen before."""
     ratio: float
-    """Median of `cold / loop`, of runs right after each other."""
+    """Median of `cold / loop`, of measurements right after each other."""
     loop_warm: float
     """The plain loop with a dictionary of counts."""
     warm: float
@@ -104,11 +104,11 @@ def main() -> None:
 def measure(size: int, budget: int, runs: int) -> Row:
     """Measure one history at one budget."""
     workload = make_workload(size)
-    cold: list[float] = []
+    mine: list[float] = []
     loop: list[float] = []
     for _ in range(runs):
-        loop.append(cpu_seconds(plain_loop(fresh(workload), budget)))
-        cold.append(cpu_seconds(ours(fresh(workload), budget)))
+        loop.append(cold(lambda: plain_loop(fresh(workload), budget)))
+        mine.append(cold(lambda: ours(fresh(workload), budget)))
     again = ours(workload, budget)
     messages = sent(again())
     meter = Meter()
@@ -121,11 +121,11 @@ def measure(size: int, budget: int, runs: int) -> Row:
         budget=budget,
         history=size,
         loop=1e3 * median(loop),
-        cold=1e3 * median(cold),
-        ratio=median(mine / plain for mine, plain in zip(cold, loop, strict=True)),
-        loop_warm=1e3 * often(remembering_loop(workload, budget), runs),
-        warm=1e3 * often(again, runs),
-        warm_dicts=1e3 * often(ours(workload, budget, dicts=True), runs),
+        cold=1e3 * median(mine),
+        ratio=median(own / plain for own, plain in zip(mine, loop, strict=True)),
+        loop_warm=1e3 * warm(remembering_loop(workload, budget), runs),
+        warm=1e3 * warm(again, runs),
+        warm_dicts=1e3 * warm(ours(workload, budget, dicts=True), runs),
         resolve=1e3 * resolve,
         lay_out=1e3 * laid_out,
         calls=calls,

@@ -6,6 +6,7 @@ It knows no prompts.
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -13,24 +14,34 @@ from collections.abc import Callable
 from statistics import median
 from time import process_time
 
-SHORTEST = 0.002
+SHORTEST = 0.02
 """Seconds that a measurement lasts at least; what is quicker runs several times in one."""
+BATCH = 5
+"""Cold runs in one measurement: their texts are new to each, but the code is not."""
 
 
-def cpu_seconds(run: Callable[[], object], *, repeat: int = 1) -> float:
-    """Measure one run in seconds of CPU time, garbage of others collected before."""
+def cold(prepare: Callable[[], Callable[[], object]]) -> float:
+    """Return the mean of some first runs, each prepared before, in seconds of CPU time."""
+    prepared = [prepare() for _ in range(BATCH)]
     gc.collect()
+    started = process_time()
+    for run in prepared:
+        run()
+    return (process_time() - started) / BATCH
+
+
+def warm(run: Callable[[], object], runs: int) -> float:
+    """Return the median of several measurements, in seconds of CPU time, after the first run."""
+    run()
+    repeat = max(1, round(SHORTEST / max(_mean(run, 1), 1e-6)))
+    return median(_mean(run, repeat) for _ in range(runs))
+
+
+def _mean(run: Callable[[], object], repeat: int) -> float:
     started = process_time()
     for _ in range(repeat):
         run()
     return (process_time() - started) / repeat
-
-
-def often(run: Callable[[], object], runs: int) -> float:
-    """Return the median of several measurements, in seconds of CPU time, after one run."""
-    run()
-    repeat = max(1, round(SHORTEST / max(cpu_seconds(run), 1e-6)))
-    return median(cpu_seconds(run, repeat=repeat) for _ in range(runs))
 
 
 def peak_bytes(run: Callable[[], object]) -> int:
@@ -45,13 +56,23 @@ def peak_bytes(run: Callable[[], object]) -> int:
 
 
 def fresh_interpreter(code: str, *, runs: int) -> float:
-    """Return the median CPU time, in seconds, of new interpreters that run the code."""
+    """Return the median CPU time, in seconds, of new interpreters that run the code.
+
+    One that is not measured goes first, so that all modules are compiled.
+    """
     script = f"{code}\nimport time as _time\nprint(_time.process_time())"
+    _cpu_of(script)
     return median(_cpu_of(script) for _ in range(runs))
 
 
 def _cpu_of(script: str) -> float:
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
     )
     return float(done.stdout.split()[-1])
