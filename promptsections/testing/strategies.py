@@ -1,7 +1,8 @@
 """Hypothesis strategies: budgets, messages, histories, templates, sections, prompts, memories.
 
-The only module that imports Hypothesis. `st.from_type(Prompt)` and the like work as soon as the
-package is installed. Everything that is drawn reads from memory what `memories()` has.
+The only module that imports Hypothesis, which imports it through an entry point; so
+`st.from_type(Prompt)` and the like work as soon as the package is installed. Everything that is
+drawn reads from memory what `memories()` has.
 """
 
 from __future__ import annotations
@@ -347,8 +348,8 @@ def memories(draw: DrawFn, *, valid: bool = True) -> Mapping[str, Any]:
     }
 
 
-def _register() -> None:  # pyright: ignore[reportUnusedFunction]
-    """Let `st.from_type` find the strategies; Hypothesis calls it through its entry point."""
+def _register() -> None:
+    """Let `st.from_type` find the strategies."""
     for kind in (Auto, Tokens, Share, Rest):
         st.register_type_strategy(kind, section_budgets(kinds=[kind]))
     st.register_type_strategy(Truncate, _cuts())
@@ -359,3 +360,6 @@ def _register() -> None:  # pyright: ignore[reportUnusedFunction]
     st.register_type_strategy(Prompt, prompts())
     st.register_type_strategy(Track, tracks())
     st.register_type_strategy(Join, joins())
+
+
+_register()

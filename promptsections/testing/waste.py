@@ -1,12 +1,14 @@
 """Law 5 as an assert: after a layout nothing more fits that was cut or left out.
 
-It grows each section and takes in each unit that was left out, one by one, in a finished layout,
-and counts the whole anew; it asks the solver for nothing.
+It grows each section and takes in each unit that was left out, one by one, in a finished layout.
+Something is waste if it fits by the sum of its parts, and the whole with it, counted anew, fits as
+well. (Where texts are joined, a whole may have fewer tokens than its parts, so that a sum says no
+and a recount would say yes. A layout goes by sums there.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from attrs import frozen
 
@@ -16,6 +18,7 @@ from promptsections.layout.compose import Pieces, compose, measure_piece, size_o
 from promptsections.layout.engine import path_of
 from promptsections.layout.tree import Container, Leaf
 from promptsections.rendered import Resolved
+from promptsections.solver import Ledger
 
 
 def assert_no_waste(resolved: Resolved, budget: int | None = None) -> None:
@@ -31,8 +34,8 @@ def assert_no_waste(resolved: Resolved, budget: int | None = None) -> None:
     engine = engine_for(resolved, resolved.budget if budget is None else budget)
     composed = engine.run()
     left = engine.budget - resolved.base - composed.tokens
-    for around in _kept(engine, engine.tree.root, ()):
-        for complaint in (*_cut(around, left), *_dropped(around)):
+    for around in _kept(engine, engine.tree.root, (), left):
+        for complaint in (*_cut(around), *_dropped(around)):
             raise AssertionError(f"no waste: {left} tokens are left, and {complaint}")
 
 
@@ -42,6 +45,8 @@ class _Around:
 
     engine: Engine
     containers: tuple[Container, ...]
+    left: int
+    """Tokens that are left here, by the limits of all of them."""
 
     @property
     def innermost(self) -> Container:
@@ -62,22 +67,27 @@ class _Around:
         return True
 
 
-def _kept(engine: Engine, container: Container, outer: tuple[Container, ...]) -> Iterator[_Around]:
-    around = _Around(engine, (*outer, container))
+def _kept(
+    engine: Engine, container: Container, outer: tuple[Container, ...], left: int
+) -> Iterator[_Around]:
+    around = _Around(engine, (*outer, container), left)
     yield around
-    for track in engine.placed[container.id].ledger.floors:
-        member = container.members[track]
-        if isinstance(member, Container) and member.id in engine.placed:
-            yield from _kept(engine, member, around.containers)
+    placed = engine.placed[container.id]
+    for track in placed.used:
+        member, cap = container.members[track], placed.caps[track]
+        if isinstance(member, Container):
+            used = engine.size_of_group(member.group, in_text=member.in_text)
+            inside = left if cap is None else min(left, cap - used)
+            yield from _kept(engine, member, around.containers, inside)
 
 
-def _cut(around: _Around, left: int) -> Iterator[str]:
+def _cut(around: _Around) -> Iterator[str]:
     """Find sections that could be sent larger."""
     engine, placed = around.engine, around.engine.placed[around.innermost.id]
     for track, used in placed.used.items():
         member = around.innermost.members[track]
         cap = placed.caps[track]
-        room = left if cap is None else min(left, cap - used)
+        room = around.left if cap is None else min(around.left, cap - used)
         if not isinstance(member, Leaf) or room <= 0:
             continue
         path = member.section.path
@@ -103,9 +113,24 @@ def _dropped(around: _Around) -> Iterator[str]:
             trial.at_floors(everything | set(new))
         except BudgetExceededError:  # a floor above its own ceiling
             continue
+        floors = {track: trial.sizes.exact_floor(track) for track in new}
+        if _brought(around, floors) > around.left:
+            continue
         sizes = trial.placed[around.innermost.id].used
-        reserved = sum(trial.sizes.exact_floor(track) - sizes.get(track, 0) for track in new)
+        reserved = sum(floor - sizes.get(track, 0) for track, floor in floors.items())
         added = {path: piece for path, piece in trial.pieces.items() if path not in engine.pieces}
         if added and around.fits({**engine.pieces, **added}, reserved):
             names = ", ".join(repr(path_of(around.innermost.members[track])) for track in new)
             yield f"{names} could be sent"
+
+
+def _brought(around: _Around, floors: Mapping[int, int]) -> int:
+    """Add up what tracks bring when they are taken in: floors, separators, wrappers."""
+    placed = around.engine.placed[around.innermost.id]
+    ledger = Ledger(around.innermost.plan)
+    for track, floor in placed.ledger.floors.items():
+        ledger.enter(track, floor)
+    before = ledger.need
+    for track, floor in floors.items():
+        ledger.enter(track, floor)
+    return ledger.need - before

@@ -56,10 +56,10 @@ def test_law_02_a_floor_above_its_ceiling_never_fits(setup: Setup, budget: int) 
     resolved = setup.resolved()
     try:
         resolved.minimum_budget()
-    except BudgetExceededError as error:
-        assert error.section is not None
-        with pytest.raises(BudgetExceededError):
+    except BudgetExceededError:
+        with pytest.raises(BudgetExceededError) as caught:
             lay_out(resolved, budget)
+        assert caught.value.section is not None
 
 
 @given(setups(RENDERERS | HOSTILE), st.integers(0, 120))
@@ -70,23 +70,18 @@ def test_law_02_required_is_kept(setup: Setup, more: int) -> None:
     assert_required_kept(lay_out(resolved, minimum_of(resolved) + more))
 
 
-@given(setups(ADDITIVE), st.integers(0, 200))
-def test_law_05_no_waste(setup: Setup, more: int) -> None:
-    """Nothing that was cut could be sent larger, nothing that was left out would fit."""
-    resolved = setup.resolved()
-
-    assert_no_waste(resolved, minimum_of(resolved) + more)
-
-
 @given(setups(ADDITIVE), st.integers(0, 15) | st.integers(0, 120))
 def test_law_03_and_04_kept_and_given_by_definition(setup: Setup, more: int) -> None:
     """What is kept is chosen by rank, and given what single tokens handed out one by one give.
 
-    Sections that only what was left over could take in are beyond this law; law 5 has them.
+    Sections that only what was left over could take in are beyond this law; law 5 has them. Where
+    a recount finds less than the floors add to, since reservations were not used up, sections are
+    chosen by that recount, which law 2 covers.
     """
     resolved = setup.resolved()
     budget = minimum_of(resolved) + more
     expected = given_by_law(resolved, budget)
+    assume(expected is not None)
 
     layout = lay_out(resolved, budget).layout
 
@@ -107,3 +102,16 @@ def test_law_04_more_never_gives_less(setup: Setup, more: int, extra: int) -> No
     layouts = [lay_out(resolved, budget).layout for budget in (small, small + extra)]
 
     assert all(layouts[0][path].given <= layouts[1][path].given for path in before)
+
+
+@given(setups(RENDERERS), st.integers(0, 15) | st.integers(0, 120))
+def test_law_05_no_waste(setup: Setup, more: int) -> None:
+    """Nothing that was cut could be sent larger, nothing that was left out would fit.
+
+    Fits: by the sum of its parts, and by a recount of the whole. It cannot hold of a text whose
+    tokenizer promises nothing and counts a whole far beyond its parts: there the same sections are
+    made to share less, and what a recount then finds to be left is not handed on again.
+    """
+    resolved = setup.resolved()
+
+    assert_no_waste(resolved, minimum_of(resolved) + more)
