@@ -13,7 +13,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from promptsections.budgets import total_budget
-from promptsections.errors import LayoutError
+from promptsections.errors import DefinitionError, LayoutError
 from promptsections.explain import explain
 from promptsections.layout import Layout, Reporter, ResolvedContent, engine_for
 from promptsections.messages import Message, Tool
@@ -96,6 +96,10 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
         InvalidBudgetError: if the budget is no whole number of tokens above 0.
     """
     started = perf_counter()
+    if not isinstance(resolved, Resolved):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(
+            f"lay_out needs what Renderer.resolve() returns, not {type(resolved).__name__}"
+        )
     tokens = resolved.budget if budget is None else total_budget(budget)
     if tokens > resolved.budget and resolved.unread:
         unread = ", ".join(map(repr, resolved.unread))

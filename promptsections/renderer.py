@@ -7,7 +7,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Literal
 
-from attrs import evolve, field, frozen, validators
+from attrs import Attribute, evolve, field, frozen
 
 from promptsections._run import NoWaiting, OnLoop, drive
 from promptsections.budgets import total_budget
@@ -19,16 +19,28 @@ from promptsections.profiles import ModelProfile, find_profile
 from promptsections.prompt import Prompt
 from promptsections.rendered import RenderedPrompt, Resolved, lay_out
 from promptsections.resolving import Runner, Surroundings, resolve
+from promptsections.sections.base import is_seconds
 from promptsections.templates import Function, Undefined
 from promptsections.tokens import Tokenizer, as_tokenizer, is_loaded
 
 
 def _functions(value: Mapping[str, Function] | None) -> Mapping[str, Function]:
+    if value is not None and not isinstance(value, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(f"functions must be a mapping by name, not {type(value).__name__}")
     functions = dict(value or {})
     for name, function in functions.items():
         if not callable(function):
             raise DefinitionError(f"function {name!r} is {type(function).__name__}, not callable")
     return MappingProxyType(functions)
+
+
+def _one_of(*choices: str | None) -> Callable[[object, Attribute[Any], object], None]:
+    def check(_: object, attribute: Attribute[Any], value: object) -> None:
+        if value not in choices:
+            listed = ", ".join(map(repr, choices))
+            raise DefinitionError(f"{attribute.name}={value!r} must be one of {listed}")
+
+    return check
 
 
 @frozen
@@ -51,17 +63,15 @@ class Renderer:
     """Name → function, for templates."""
     profiles: Mapping[str, ModelProfile] | None = field(default=None, kw_only=True, hash=False)
     """Name → profile; they win over the table of models."""
-    undefined: Undefined = field(
-        default="error", kw_only=True, validator=validators.in_(("error", "empty"))
-    )
+    undefined: Undefined = field(default="error", kw_only=True, validator=_one_of("error", "empty"))
     """What a template's missing variable does: an error, or render nothing and be noted."""
     on_failure: Literal["drop", "raise"] = field(
-        default="drop", kw_only=True, validator=validators.in_(("drop", "raise"))
+        default="drop", kw_only=True, validator=_one_of("drop", "raise")
     )
     """Whether an optional section whose source or function fails is left out, logged and noted, or
     the error raised."""
     output: Literal["messages", "text"] | None = field(
-        default=None, kw_only=True, validator=validators.in_(("messages", "text", None))
+        default=None, kw_only=True, validator=_one_of("messages", "text", None)
     )
     """The form of what comes out; by default as the profile has it."""
     reserve_output_tokens: int | None = field(default=None, kw_only=True)
@@ -198,7 +208,7 @@ class Renderer:
         runner: Runner,
     ) -> Surroundings:
         tokens, reserved = self._budget(budget, reserve)
-        if timeout is not None and not timeout > 0:
+        if timeout is not None and not is_seconds(timeout):
             raise DefinitionError(f"timeout={timeout!r} must be seconds above 0, or None")
         return Surroundings(
             memory={} if memory is None else memory,
@@ -216,7 +226,7 @@ class Renderer:
 
     def _budget(self, budget: int | None, reserve: int | None) -> tuple[int, int]:
         """Return the budget of a render and what it leaves for the answer, in tokens."""
-        reserve = self.reserve_output_tokens if reserve is None else reserve
+        reserve = _reserve(self.reserve_output_tokens if reserve is None else reserve)
         window = self.profile.context_window
         if budget is None:
             tokens = self.profile.input_budget(reserve)
@@ -244,8 +254,20 @@ def _profile(
                 'Renderer(tokenizer="o200k_base") to charge nothing but text'
             )
         return ModelProfile.plain(tokenizer)
+    if not isinstance(model, str | ModelProfile):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(
+            f"model must be a model's name or a ModelProfile, not {type(model).__name__}"
+        )
     profile = model if isinstance(model, ModelProfile) else find_profile(model, profiles)
     return profile if tokenizer is None else evolve(profile, encoding=as_tokenizer(tokenizer))
+
+
+def _reserve(value: object) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        return value
+    raise InvalidBudgetError(
+        f"reserve_output_tokens={value!r} must be a whole number of tokens, 0 or more", value=value
+    )
 
 
 def _checked(prompt: object) -> Prompt:

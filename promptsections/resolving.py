@@ -19,6 +19,7 @@ from promptsections.budgets import Share
 from promptsections.counting import Counter
 from promptsections.errors import (
     DataSourceError,
+    DefinitionError,
     FunctionError,
     NeedsEventLoopError,
     PromptSectionsError,
@@ -187,9 +188,7 @@ async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection
         available=place.available,
         path=place.path,
         undefined=around.undefined,
-        counter=Counter(
-            around.profile, around.tokenizer, lines if place.in_text else None
-        ),
+        counter=Counter(around.profile, around.tokenizer, lines if place.in_text else None),
         waiting=around.runner,
         resolver=_resolve_inside,
         report=around.report,
@@ -273,6 +272,10 @@ def _named(error: Exception, place: _Place, seconds: float | None) -> Exception:
             if error.section is None:
                 error.section = place.path
             return error
+        case DefinitionError() if type(error) is DefinitionError and not _says(error, place):
+            placed = DefinitionError(f"section {place.path!r}: {error}")
+            placed.__cause__ = error.__cause__
+            return placed.with_traceback(error.__traceback__)
         case PromptSectionsError():
             error.add_note(f"in section {place.path!r}")
             return error
@@ -283,6 +286,11 @@ def _named(error: Exception, place: _Place, seconds: float | None) -> Exception:
             )
             named.__cause__ = error
             return named
+
+
+def _says(error: Exception, place: _Place) -> bool:
+    """Whether an error names the section already."""
+    return repr(place.path) in str(error)
 
 
 def _may_drop(error: Exception) -> bool:

@@ -102,7 +102,14 @@ class Sizes:
         return min(natural, at_most + 1)
 
     def _measure(self, leaf: Leaf, at_most: int) -> Measurement:
-        floor, natural = leaf.block.measure(leaf.counter, at_most)
+        answer = leaf.block.measure(leaf.counter, at_most)
+        if not isinstance(answer, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise LayoutError(
+                f"section {leaf.section.path!r}: {type(leaf.block).__name__}.measure() answered "
+                f"{type(answer).__name__}: return Measurement(floor, natural)",
+                section=leaf.section.path,
+            )
+        floor, natural = answer
         if not 0 <= floor <= natural:
             path = leaf.section.path
             raise LayoutError(

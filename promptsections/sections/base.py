@@ -81,7 +81,7 @@ def _check_common(section: PromptSection, attribute: Attribute[Any], value: obje
             "must be None (whole or not at all) or Truncate(…)",
         ),
         "timeout": (
-            value is None or (isinstance(value, int | float) and value > 0),
+            value is None or is_seconds(value),
             "must be seconds above 0, or None",
         ),
         "stability": (
@@ -94,6 +94,19 @@ def _check_common(section: PromptSection, attribute: Attribute[Any], value: obje
     good, rule = rules[attribute.name]
     if not good:
         raise DefinitionError(f"section {who!r}: {attribute.name}={value!r} {rule}")
+
+
+def is_seconds(value: object) -> bool:
+    """Say whether a value is a time limit."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def check_text(section: PromptSection, attribute: Attribute[Any], value: object) -> None:
+    """Raise if a field is no text."""
+    if not isinstance(value, str):
+        raise DefinitionError(
+            f"section {section.name or section.kind!r}: {attribute.name}={value!r} must be a text"
+        )
 
 
 @frozen(kw_only=True)
@@ -174,6 +187,7 @@ def _check_class(cls: type[PromptSection]) -> None:
             f"{name} must define resolve(self, scope): return a text, messages, a block or None"
         )
     for owner in cls.__mro__[: cls.__mro__.index(PromptSection)]:
+        _check_defaults(owner)
         if not issubclass(owner, PromptSection) or "__attrs_attrs__" in owner.__dict__:
             continue
         if dataclasses.is_dataclass(owner):
@@ -190,6 +204,18 @@ def _check_class(cls: type[PromptSection]) -> None:
             raise DefinitionError(
                 f"{owner.__name__} declares {', '.join(fields)} but is no attrs class: "
                 f"write `@attrs.frozen` above `class {owner.__name__}`"
+            )
+
+
+def _check_defaults(owner: type) -> None:
+    """Refuse `tokens = 300` without a type, which attrs passes over in silence."""
+    for field_ in getattr(PromptSection, "__attrs_attrs__", ()):
+        value = owner.__dict__.get(field_.name)
+        if value is not None and not hasattr(value, "__get__"):
+            raise DefinitionError(
+                f"{owner.__name__} sets {field_.name} = {value!r} without a type, which has no "
+                f"effect: write `@attrs.frozen` above `class {owner.__name__}`, and "
+                f"`{field_.name}: … = {value!r}` below it"
             )
 
 

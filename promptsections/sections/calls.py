@@ -10,7 +10,7 @@ from attrs import field, frozen
 from promptsections.errors import DefinitionError
 from promptsections.messages import Message, ToolCall
 from promptsections.scope import Scope
-from promptsections.sections.base import Content, PromptSection
+from promptsections.sections.base import Content, PromptSection, check_text
 from promptsections.templates import to_text
 
 
@@ -37,7 +37,7 @@ class FunctionCallMessage(PromptSection):
 class FunctionResponseMessage(PromptSection):
     """The result of a call, right after it; a text that is cut keeps its id."""
 
-    call_id: str
+    call_id: str = field(validator=check_text)
     response: object
     """Any value; it is written as templates write values."""
     text_prefix: str = field(default="tool: ", kw_only=True)

@@ -19,6 +19,8 @@ MAX_DEPTH = 100
 def _sections(value: Iterable[PromptSection]) -> tuple[PromptSection, ...]:
     if isinstance(value, PromptSection):
         raise DefinitionError("sections must be a list: put the section in brackets")
+    if not isinstance(value, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(f"sections must be a list, not {type(value).__name__}")
     sections = tuple(value)
     for index, section in enumerate(cast("tuple[Any, ...]", sections)):
         if not isinstance(section, PromptSection):
