@@ -19,13 +19,9 @@ from promptsections.messages import ImagePart
 
 @frozen
 class FlatImages:
-    """Every image costs the same, whatever its size; a level of detail may have its own price."""
+    """Every image costs the same, whatever its size and detail."""
 
     tokens: int
-    low: int | None = None
-    """With `detail="low"`; `None` if it makes no difference."""
-    original: int | None = None
-    """With `detail="original"`; `None` if it makes no difference."""
 
 
 @frozen
@@ -112,8 +108,8 @@ def image_tokens(rule: ImageRule, image: ImagePart) -> int:
         UnsupportedContentError: if the model reads no images.
     """
     match rule:
-        case FlatImages():
-            return _flat_tokens(rule, image)
+        case FlatImages(tokens=tokens):
+            return tokens
         case NoImages():
             raise UnsupportedContentError(
                 "this model reads no images: leave the image out or choose a model that does"
@@ -144,12 +140,6 @@ def depends_on_size(rule: ImageRule, image: ImagePart) -> bool:
 
 
 # --- formulas -----------------------------------------------------------------------------------
-
-
-def _flat_tokens(rule: FlatImages, image: ImagePart) -> int:
-    tokens = {"low": rule.low, "original": rule.original}.get(image.detail or "")
-    return rule.tokens if tokens is None else tokens
-
 
 MOST_TILES = 8
 """768 x 2048 pixels: what the longest image that is allowed is shrunk to."""

@@ -54,6 +54,10 @@ def _encoding(value: Counting) -> str | Tokenizer:
     return value if isinstance(value, str) else tokenizer
 
 
+def _names(value: str | Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
 def _identity(encoding: str | Tokenizer) -> object:
     """Return what tells ways of counting apart: two functions may well share a name."""
     inner = encoding.tokenizer if isinstance(encoding, CachedTokenizer) else encoding
@@ -98,8 +102,8 @@ class ModelProfile:
     """Where system messages may stand."""
     prefill: bool = True
     """Whether the last message may be the assistant's, as the beginning of the answer."""
-    provider: str | None = "openai"
-    """Whose `provider_data` is sent, and so charged."""
+    providers: tuple[str, ...] = field(default=("openai", "openai_responses"), converter=_names)
+    """Whose `provider_data` may be sent to it, and so is charged: each API has a name."""
     overhead_is_estimate: bool = False
     """Whether the numbers for messages are taken from similar models, not checked on this one."""
     images_are_estimate: bool = False
@@ -116,7 +120,7 @@ class ModelProfile:
         _check(self)
         numbers = (
             self.tokens_per_message, self.tokens_per_name, self.counts_roles, self.images,
-            self.media, self.tools, self.provider,
+            self.media, self.tools, self.providers,
         )  # fmt: skip
         object.__setattr__(self, "key", repr(numbers))
         object.__setattr__(self, "_tokenizer", cached(as_tokenizer(self.encoding)))
@@ -145,7 +149,7 @@ class ModelProfile:
             images=FlatImages(0),
             media=NO_MEDIA,
             tools=None,
-            provider=None,
+            providers=(),
         )
 
     def tokenizer(self) -> Tokenizer:
@@ -216,8 +220,10 @@ class ModelProfile:
             tokens += self.tools.result + tokenizer.count(message.tool_call_id)
         if message.content is not None and not isinstance(message.content, str):
             tokens += sum(self._part_tokens(part) for part in message.content)
-        own = message.provider_data.get(self.provider) if self.provider else None
-        return tokens + tokenizer.count(_provider_text(own, self.provider)) if own else tokens
+        for provider in self.providers if message.provider_data else ():
+            data = message.provider_data.get(provider)
+            tokens += tokenizer.count(_provider_text(data, provider)) if data else 0
+        return tokens
 
     def base_tokens(self, tools: Sequence[Tool], tokenizer: Tokenizer) -> int:
         """Return what a request costs before its first message, in tokens."""
@@ -257,8 +263,8 @@ class ModelProfile:
         parts: list[Part] = []
         for message in messages:
             calls += len(message.tool_calls)
-            if message.provider_data and self.provider:
-                given_back += bool(message.provider_data.get(self.provider))
+            if message.provider_data:
+                given_back += any(message.provider_data.get(name) for name in self.providers)
             if isinstance(message.content, tuple):
                 parts += message.content
         if calls and self.tools is not None:
@@ -338,7 +344,7 @@ def _of(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def _provider_text(data: object, provider: str | None) -> str:
+def _provider_text(data: object, provider: str) -> str:
     try:
         return json_text(data)
     except (TypeError, ValueError) as error:

@@ -74,9 +74,8 @@ def images(rule: ImageRule) -> str:
             return f"squares of {side}, at most {limit}"
         case CropImages(tile=tile):
             return f"crops of {tile}"
-        case FlatImages(tokens=tokens, low=low, original=original):
-            levels = [f"{level:,}" for level in (low, tokens, original) if level is not None]
-            return "flat, " + " / ".join(levels)
+        case FlatImages(tokens=tokens):
+            return f"flat, {tokens:,}"
         case NoImages():
             return "none"
 

@@ -178,6 +178,19 @@ def test_what_goes_back_to_the_provider_is_charged_and_what_is_another_s_is_not(
     assert CHAT.message_tokens(other, tokenizer) == CHAT.message_tokens(bare, tokenizer)
 
 
+def test_every_api_that_a_model_is_sent_through_is_charged() -> None:
+    claude = find_profile("claude-opus-5")
+    tokenizer = claude.tokenizer()
+    data = {"signature": "abc"}
+    bare = claude.message_tokens(Message("assistant", "a"), tokenizer)
+
+    for provider, charged in (("anthropic", True), ("bedrock", True), ("openai", False)):
+        message = Message("assistant", "a", provider_data={provider: data})
+        assert (claude.message_tokens(message, tokenizer) > bare) is charged
+        assert ("provider data of 1 message" in claude.estimates([message], ())) is charged
+    assert ModelProfile(name="m", encoding="o200k_base", providers="own").providers == ("own",)
+
+
 def test_provider_data_that_is_no_json_is_an_error_that_names_it() -> None:
     message = Message("assistant", "a", provider_data={"openai": {"x": object()}})
 

@@ -37,7 +37,7 @@ NEWER = PatchImages(
 OLD_CLAUDE = GridImages(28, longest=1_568, most=1_568)
 NEW_CLAUDE = GridImages(28, longest=2_576, most=4_784)
 GEMINI_2 = CropImages(258)
-GEMINI_3 = FlatImages(1_120, low=280, original=2_240)
+GEMINI_3 = FlatImages(1_120)
 
 pixels = st.integers(1, 20_000)
 rules = st.sampled_from(
@@ -83,8 +83,7 @@ def image(width: int | None, height: int | None, detail: str | None = None) -> I
         (GEMINI_2, (385, 10), None, 2 * 258),
         (GEMINI_2, (4000, 4000), None, 16 * 258),
         (GEMINI_3, (5000, 5000), None, 1_120),
-        (GEMINI_3, (5, 5), "low", 280),
-        (GEMINI_3, (5, 5), "original", 2_240),
+        (GEMINI_3, (5, 5), "low", 1_120),
     ],
 )
 def test_images_cost_what_is_published(

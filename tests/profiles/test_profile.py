@@ -179,7 +179,7 @@ def test_the_key_holds_every_number_that_a_message_depends_on() -> None:
         {"counts_roles": False},
         {"images": NoImages()},
         {"tools": None},
-        {"provider": None},
+        {"providers": ()},
     ):
         assert evolve(CHAT, **change).key != CHAT.key
     assert evolve(CHAT, name="other", context_window=1, source="").key == CHAT.key

@@ -60,7 +60,7 @@ def _claude(
         cache=cache,
         system=system,
         prefill=prefill,
-        provider="anthropic",
+        providers=("anthropic", "bedrock"),
         overhead_is_estimate=True,
         source=source(
             WINDOW, _OLD_TEXT if old else _NEW_TEXT, _OVERHEAD,

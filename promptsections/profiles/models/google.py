@@ -20,14 +20,17 @@ _TEXT = (
 )
 _OVERHEAD = "messages: OpenAI's numbers with the margin; tools: their JSON; neither is published"
 _CROPS = "images: Google Cloud's guide to image understanding, tiles of 258, read 2026-11"
-_LEVELS = "images: Google's guide to media resolution, read 2026-11"
+_LEVELS = (
+    "images: Google's guide to media resolution, read 2026-11: 1,120 unless a request asks for "
+    "280, 560 or 2,240"
+)
 _MEDIA = "audio: 32 tokens a second, Google's guide to tokens, read 2026-11; files: estimate"
 
 # 32 tokens a second, of 32 kbit/s, or of 16 bit at 8 kHz. A page of a PDF costs what an image
 # costs (258; 560 since Gemini 3) and its text; pages of text take about 3,000 bytes.
 _OLD_MEDIA = MediaRule(wav_bytes=500, audio_bytes=125, page_bytes=3_000, page_tokens=258)
 _NEW_MEDIA = MediaRule(wav_bytes=500, audio_bytes=125, page_bytes=3_000, page_tokens=560)
-_ANY_SIZE = FlatImages(1_120, low=280, original=2_240)
+_ANY_SIZE = FlatImages(1_120)
 
 
 def _gemini(
@@ -43,7 +46,7 @@ def _gemini(
         tools=JsonToolRule(),
         cache=cache,
         system="leading",
-        provider="gemini",
+        providers=("gemini",),
         overhead_is_estimate=True,
         images_are_estimate=disputed,
         source=source(WINDOW, _TEXT, _OVERHEAD, *notes, _MEDIA, CACHE),
@@ -73,6 +76,7 @@ def _gemma(name: str) -> ModelProfile:
         images=FlatImages(260),
         tools=JsonToolRule(),
         system="leading",
+        providers=("gemini", "openai", "ollama"),
         overhead_is_estimate=True,
         source=source(
             WINDOW, _TEXT, _OVERHEAD,

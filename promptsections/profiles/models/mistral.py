@@ -39,7 +39,7 @@ def _mistral(
         # The provider names no shortest prefix, so the one of most others is taken.
         cache=CacheRule(minimum=1_024, read=0.1),
         system="leading_and_after_user",
-        provider="mistral",
+        providers=("mistral", "bedrock", "ollama"),
         overhead_is_estimate=True,
         images_are_estimate=disputed,
         source=source(WINDOW, _TEXT, _OVERHEAD, _ORDER, *notes, CACHE),

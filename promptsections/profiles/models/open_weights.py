@@ -61,6 +61,7 @@ def _open(
         tools=JsonToolRule(tool_prompt),
         cache=cache,
         system="leading",
+        providers=("openai", "ollama", "bedrock"),
         overhead_is_estimate=True,
         images_are_estimate=estimated or images == _ANY_IMAGE,
         source=source(

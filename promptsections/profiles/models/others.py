@@ -24,7 +24,7 @@ _OVERHEAD = "messages: OpenAI's numbers with the margin"
 def _other(
     name: str, window: int, output: int, images: ImageRule, *notes: str, priming: int = 3,
     tool_prompt: int = 0, cache: CacheRule | None = None, system: SystemRule = "leading",
-    provider: str = "openai", overhead: str = _OVERHEAD,
+    providers: tuple[str, ...] = ("openai",), overhead: str = _OVERHEAD,
 ) -> ModelProfile:  # fmt: skip
     return ModelProfile(
         name=name,
@@ -36,7 +36,7 @@ def _other(
         tools=JsonToolRule(tool_prompt),
         cache=cache,
         system=system,
-        provider=provider,
+        providers=providers,
         overhead_is_estimate=True,
         images_are_estimate=images != NoImages(),
         source=source(WINDOW, _TEXT, overhead, _TOOLS, *notes, *((CACHE,) if cache else ())),
@@ -101,7 +101,7 @@ _NOVA_CACHE = CacheRule(minimum=1_000, read=0.25, lifetimes=(Lifetime("5m", 300)
 def _nova(name: str, window: int, output: int, *, sight: bool = True) -> ModelProfile:
     images = FlatImages(2_600) if sight else NoImages()
     notes = (_NOVA_IMAGES,) if sight else ()
-    return _other(name, window, output, images, *notes, cache=_NOVA_CACHE, provider="bedrock")
+    return _other(name, window, output, images, *notes, cache=_NOVA_CACHE, providers=("bedrock",))
 
 
 AMAZON = Vendor(
