@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, cast
 
-from attrs import evolve, field, frozen
+from attrs import Attribute, evolve, field, frozen, validators
 
 from promptsections.blocks import (
     Attachment,
@@ -27,6 +27,7 @@ from promptsections.sections.base import (
     PromptSection,
     check_budget,
     check_role,
+    check_text,
     read_budget,
 )
 from promptsections.templates import Deferred, to_text
@@ -38,7 +39,7 @@ _NO_VALUE = object()
 class MemorySection(PromptSection):
     """A value from memory as text; left out if memory does not hold it."""
 
-    variable: str
+    variable: str = field(validator=check_text)
     """Path of the value."""
     role: Role = field(default="system", validator=check_role)
     tag: str | None = None
@@ -50,7 +51,7 @@ class MemorySection(PromptSection):
     def __attrs_post_init__(self) -> None:
         if self.format not in _FORMATS:
             raise DefinitionError(f"format={self.format!r} is none of {', '.join(_FORMATS)}")
-        if self.tag is not None and not self.tag.isidentifier():
+        if self.tag is not None and not str(self.tag).isidentifier():
             raise DefinitionError(f"tag={self.tag!r} is no name of an XML element")
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
@@ -137,8 +138,8 @@ class UserInput(PromptSection):
     file is ever sent without the rest.
     """
 
-    variable: str = "input"
-    files: str | None = None
+    variable: str = field(default="input", validator=check_text)
+    files: str | None = field(default=None, validator=validators.optional(check_text))
     """Path of a list of parts that go with the words: images and files, dicts of them (with or
     without a `priority`), `Attachment(part, priority=…)`."""
     files_required: bool | None = field(default=None, kw_only=True)
@@ -187,12 +188,20 @@ DataSource = Callable[[str, Scope], Iterable[Chunk | str] | Awaitable[Iterable[C
 """`source(query, scope)` → chunks, best first; plain or async."""
 
 
+def _check_source(section: PromptSection, _: Attribute[Any], value: object) -> None:
+    if not callable(value):
+        raise DefinitionError(
+            f"section {section.name or section.kind!r}: source must be a function of query and "
+            f"scope, not {type(value).__name__}"
+        )
+
+
 @frozen
 class DataSourceSection(PromptSection):
     """Ranked chunks from a data source: whole chunks in their order, as many as fit."""
 
-    source: DataSource
-    query: str = "input"
+    source: DataSource = field(validator=_check_source)
+    query: str = field(default="input", validator=check_text)
     """Path in memory of what is asked for; `""` if it is missing."""
     role: Role = field(default="system", validator=check_role)
     tokens: Budget = field(
@@ -231,7 +240,7 @@ def _chunk(value: object) -> Chunk:
 class ConversationHistory(PromptSection):
     """Past turns of the conversation: whole exchanges, the newest kept."""
 
-    variable: str = "history"
+    variable: str = field(default="history", validator=check_text)
     """Path of the messages, oldest first, or of a `NewestFirst`; missing is empty."""
     tokens: Budget = field(
         default=Rest(), kw_only=True, converter=read_budget, validator=check_budget
