@@ -24,6 +24,7 @@ from promptsections.providers.turns import (
     merge,
     note_name,
     system_as_user,
+    without_unasked,
 )
 
 MidSystem = Literal["wrap", "keep", "raise"]
@@ -69,7 +70,8 @@ class Conversation:
         """
         start = leading_system(messages)
         system = merge([self._piece(m, i) for i, m in enumerate(messages[:start])], self.notes)
-        turns = merge(self._pieces(messages, start), self.notes)
+        pieces = without_unasked(self._pieces(messages, start), self.notes)
+        turns = merge(pieces, self.notes)
         check_turns(turns, self.format.name, may_end_on_model=self.may_end_on_model)
         return system[0] if system else None, turns
 
@@ -100,7 +102,7 @@ class Conversation:
         data = kept_data(message, provider, index)
         if message.role == "tool":
             result = self.format.result(message, index, data, self.notes)
-            return Piece(index, "user", [fill(data.get("message", "="), result)])
+            return Piece(index, "user", [fill(data.get("message", "="), result)], is_result=True)
         role = "system" if is_system(message) else message.role
         writer = Writer(
             provider, index, self.format.writer(role, index), self.notes, self._keeps(index)

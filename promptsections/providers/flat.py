@@ -25,6 +25,8 @@ def with_rest(
         documented: keys of the format; others stay in `extra` and are never sent.
     """
     known = {key: value for key, value in original.items() if key in documented}
+    if not known.get("tool_calls"):  # an empty list is refused
+        known.pop("tool_calls", None)
     if known == written:
         return message
     kept = {**message.provider_data.get(provider, {}), "message": template(known, written)}

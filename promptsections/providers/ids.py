@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from attrs import field, frozen
 
@@ -27,7 +28,7 @@ class IdRule:
     pattern: re.Pattern[str] = field(converter=_pattern)
     """A regular expression for the whole id."""
     optional: bool = field(default=False, kw_only=True)
-    """Whether a call may do without, so that an empty id stays empty."""
+    """Whether calls may do without, if all of a message do."""
     reusable: bool = field(default=False, kw_only=True)
     """Whether calls of two messages may have the same id."""
 
@@ -49,15 +50,15 @@ class Ids:
         self._seen = Counter[str]()
         self._given = set[str]()
 
-    def next_message(self) -> None:
-        """Say that the calls of another message follow."""
+    def give_all(self, wanted: Sequence[str]) -> list[str]:
+        """Return the ids to send for the calls of the next message, which have these ids."""
         if self._rule.reusable:
             self._given.clear()
+        if self._rule.optional and not any(wanted):
+            return list(wanted)
+        return [self._give(each) for each in wanted]
 
-    def give(self, wanted: str) -> str:
-        """Return the id to send for a call that has this id."""
-        if not wanted and self._rule.optional:
-            return wanted
+    def _give(self, wanted: str) -> str:
         given = wanted
         while given in self._given or not self._rule.pattern.fullmatch(given):
             given = _made_of(f"{wanted}\0{self._seen[wanted]}")

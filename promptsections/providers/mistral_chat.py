@@ -122,6 +122,10 @@ def _messages(messages: Sequence[Message], prefix: bool, notes: list[Note]) -> l
         last = index
     if all(message["role"] in ("assistant", "tool") for message in sent):
         raise ProviderError("Mistral needs a user message, and there is none")
+    if "tool_calls" in sent[0]:
+        raise ProviderError(
+            "message 0: calls of the first message are not known to Mistral's server"
+        )
     if sent[-1]["role"] == "assistant":
         if not prefix:
             raise ProviderError(

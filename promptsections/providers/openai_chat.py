@@ -7,8 +7,8 @@ Source: the `openai` package 3.57.0, `openai.types.chat`, and OpenAI's guide to 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, assert_never, cast, get_args
+from collections.abc import Iterable, Sequence
+from typing import assert_never, cast, get_args
 
 from attrs import evolve
 
@@ -19,7 +19,6 @@ from promptsections.messages import (
     ImagePart,
     Message,
     MessageLike,
-    Part,
     TextPart,
     Tool,
     ToolCall,
@@ -27,8 +26,18 @@ from promptsections.messages import (
 )
 from promptsections.notes import Note
 from promptsections.providers.calls import schema_of
+from promptsections.providers.flat import with_rest
 from promptsections.providers.ids import ANY_ID
-from promptsections.providers.kept import kept_data
+from promptsections.providers.kept import (
+    Blocks,
+    Thing,
+    Write,
+    Writer,
+    fill,
+    kept_data,
+    read_blocks,
+    with_data,
+)
 from promptsections.providers.openai_chat_types import (
     AudioFormat,
     AudioParam,
@@ -45,6 +54,7 @@ from promptsections.providers.openai_chat_types import (
     ToolParam,
 )
 from promptsections.providers.pairing import pair
+from promptsections.providers.plain import Block, block_of, blocks_of, to_block
 from promptsections.providers.source import Source, read_source
 from promptsections.unicode import well_formed
 
@@ -72,16 +82,17 @@ def to_request(
         source: a rendered prompt, or messages.
         model: put into the request, if given.
         tools: with bare messages, the tools that the model may call.
-        notes: gets an `id_rewritten` for each call whose id changed.
+        notes: gets a note for whatever was converted.
 
     Raises:
         ProviderError: if the API would refuse it; the text names the message by its index from 0.
         UnsupportedContentError: if a message holds what has no place there, as an image of a system
             message.
     """
+    notes = [] if notes is None else notes
     messages, tools = read_source(source, tools)
     messages = pair(messages, ANY_ID, notes)
-    request: ChatRequest = {"messages": [_message(m, i) for i, m in enumerate(messages)]}
+    request: ChatRequest = {"messages": [_message(m, i, notes) for i, m in enumerate(messages)]}
     if model is not None:
         request["model"] = model
     if tools:
@@ -89,48 +100,15 @@ def to_request(
     return request
 
 
-def from_messages(messages: Iterable[MessageLike]) -> tuple[Message, ...]:
-    """Read messages of this format, as sent or as the API answered them.
-
-    What an answer says beside text and calls (`refusal`, `audio`) goes into
-    `provider_data["openai"]`, so that `to_request` gives it back. Other keys stay in `extra`.
-
-    Raises:
-        DefinitionError: if one is no message.
-    """
-    return tuple(_read(to_message(message)) for message in messages)
-
-
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _read(message: Message) -> Message:
-    own = {key: message.extra[key] for key in _GIVEN_BACK if key in message.extra}
-    if not own:
-        return message
-    if "audio" in own:  # an answer brings the sound as well, a request names it by its id
-        if not (isinstance(own["audio"], Mapping) and "id" in own["audio"]):
-            raise DefinitionError("audio of a message needs an id")
-        own["audio"] = {"id": own["audio"]["id"]}
-    provider_data = {**message.provider_data}
-    provider_data[PROVIDER] = {**provider_data.get(PROVIDER, {}), **own}
-    extra = {key: value for key, value in message.extra.items() if key not in own}
-    return evolve(message, provider_data=provider_data, extra=extra)
-
-
-_GIVEN_BACK = ("refusal", "audio")
-"""Keys of an assistant's message that both an answer and a request have."""
-
-
-def _message(message: Message, index: int) -> ChatMessage:
-    sent: dict[str, Any] = {"role": message.role, "content": _content(message, index)}
-    if message.name and message.role != "tool":
-        sent["name"] = message.name
-    if message.tool_calls:
-        sent["tool_calls"] = [_call(call) for call in message.tool_calls]
-    if message.tool_call_id:
-        sent["tool_call_id"] = message.tool_call_id
-    for key, value in kept_data(message, PROVIDER, index).items():
+def _message(message: Message, index: int, notes: list[Note]) -> ChatMessage:
+    data = kept_data(message, PROVIDER, index)
+    blocks = {"blocks": data.pop("blocks")} if "blocks" in data else {}
+    rest = data.pop("message", "=")
+    sent = cast("Block", fill(rest, _written(message, index, blocks, notes)))
+    for key, value in data.items():
         if key in sent:
             raise ProviderError(
                 f"message {index}: provider_data[{PROVIDER!r}] holds {key!r}, "
@@ -140,14 +118,29 @@ def _message(message: Message, index: int) -> ChatMessage:
     return cast("ChatMessage", sent)
 
 
-def _content(message: Message, index: int) -> str | list[ContentParam] | None:
+def _written(message: Message, index: int, blocks: Block, notes: list[Note]) -> Block:
+    sent: Block = {"role": message.role, "content": _content(message, index, blocks, notes)}
+    if message.name and message.role != "tool":
+        sent["name"] = message.name
+    if message.tool_calls:
+        sent["tool_calls"] = [_call(call) for call in message.tool_calls]
+    if message.tool_call_id:
+        sent["tool_call_id"] = message.tool_call_id
+    return sent
+
+
+def _content(
+    message: Message, index: int, blocks: Block, notes: list[Note]
+) -> str | list[Block] | None:
     content = message.content
-    if not content:
+    if isinstance(content, str) and not blocks:
+        return content
+    if not content and not blocks:
         # No content, or a list of no parts, which the API refuses.
         return None if content is None and message.tool_calls else ""
-    if isinstance(content, str):
-        return content
-    return [_part(part, message.role, index) for part in content]
+    without_calls = evolve(message, tool_calls=())
+    writer = Writer(PROVIDER, index, _writer(message.role, index), notes)
+    return writer.blocks(without_calls, blocks) or ""
 
 
 def _call(call: ToolCall) -> ToolCallParam:
@@ -161,12 +154,19 @@ def _call(call: ToolCall) -> ToolCallParam:
 # --- parts --------------------------------------------------------------------------------------
 
 
-def _part(part: Part, role: str, index: int) -> ContentParam:
-    if not isinstance(part, TextPart) and role != "user":
-        raise UnsupportedContentError(
-            f"message {index}: a {role} message holds text alone, no {type(part).__name__}; "
-            "put it into a user message"
-        )
+def _writer(role: str, index: int) -> Write:
+    def write(_: str, thing: Thing) -> Block:
+        if not isinstance(thing, TextPart) and role != "user":
+            raise UnsupportedContentError(
+                f"message {index}: a {role} message holds text alone, no {type(thing).__name__}; "
+                "put it into a user message"
+            )
+        return cast("Block", _part(thing, index))
+
+    return write
+
+
+def _part(part: Thing, index: int) -> ContentParam | ToolCallParam:
     match part:
         case TextPart():
             text: TextParam = {"type": "text", "text": part.text}
@@ -177,6 +177,8 @@ def _part(part: Part, role: str, index: int) -> ContentParam:
             return _audio(part, index)
         case FilePart():
             return _file(part, index)
+        case ToolCall():
+            return _call(part)
         case _:
             assert_never(part)
 
@@ -231,3 +233,73 @@ def _tool(tool: Tool) -> ToolParam:
         function["description"] = well_formed(tool.description)
     function["parameters"] = schema_of(tool)
     return {"type": "function", "function": function}
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id")
+_GIVEN_BACK = ("refusal", "audio")
+"""Keys of an assistant's message that both an answer and a request have."""
+
+
+def from_messages(messages: Iterable[MessageLike]) -> tuple[Message, ...]:
+    """Read messages of this format, as sent or as the API answered them.
+
+    What a message says beside text, parts and calls (`refusal`, `audio`, marks on parts, calls of
+    custom tools) goes into `provider_data["openai"]`, so that `to_request` gives it back. Keys that
+    the format does not have stay in `extra`. The old `function_call` becomes a call.
+
+    Raises:
+        DefinitionError: if one is no message.
+    """
+    return tuple(m if isinstance(m, Message) else _read(to_block(m)) for m in messages)
+
+
+def _read(block: Block) -> Message:
+    if block.get("function_call") is not None or block.get("role") == "function":
+        return to_message(block)
+    # Objects of the SDK have no content where the API says null.
+    block = {"content": None if block.get("tool_calls") else "", **block}
+    parts = blocks_of(block["content"])
+    role = str(block.get("role"))
+    found = Blocks() if parts is None else read_blocks(parts, _read_part, _writer(role, 0))
+    calls = blocks_of(block.get("tool_calls"))
+    fields = {
+        "content": block["content"] if parts is None else found.parts,
+        "tool_calls": block.get("tool_calls") if calls is None else list(map(_read_call, calls)),
+    }
+    rest = {key: value for key, value in block.items() if key not in _GIVEN_BACK}
+    message = with_data(to_message({**rest, **fields}), PROVIDER, found.data())
+    written = _written(message, 0, found.data(), [])
+    keys = [key for key in _KEYS if key != "name" or role != "tool"]
+    message = with_rest(message, PROVIDER, block, written, keys)
+    own = {key: block[key] for key in _GIVEN_BACK if block.get(key) is not None}
+    if "audio" in own:  # an answer brings the sound as well, a request names it by its id
+        if "id" not in block_of(own["audio"]):
+            raise DefinitionError("audio of a message needs an id")
+        own["audio"] = {"id": own["audio"]["id"]}
+    return with_data(message, PROVIDER, {**message.provider_data.get(PROVIDER, {}), **own})
+
+
+def _read_call(call: Block) -> Block | ToolCall:
+    match call:
+        case {"type": "custom", "id": str(call_id), "custom": {"name": str(name)}}:
+            return ToolCall(call_id, name, call["custom"].get("input", ""))
+        case _:
+            return call
+
+
+def _read_part(part: Block) -> tuple[str, Thing] | None:
+    match part:
+        case {"type": "text", "text": str(text)}:
+            return "text", TextPart(text)
+        case {"type": "image_url", "image_url": {"url": str(url)}}:
+            return "image", ImagePart(url, detail=part["image_url"].get("detail"))
+        case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(form)}}:
+            return "audio", AudioPart(data, format=form)
+        case {"type": "file", "file": dict()}:
+            file: Block = part["file"]
+            names = {key: file.get(key) for key in ("filename", "file_id")}
+            return "file", FilePart(data=file.get("file_data"), **names)
+        case _:
+            return None

@@ -47,8 +47,8 @@ def pair(
     paired = list(messages)
     for step in _steps(messages):
         asking = messages[step.at]
-        ids.next_message()
-        calls = [evolve(call, id=ids.give(call.id)) for call in asking.tool_calls]
+        given = ids.give_all([call.id for call in asking.tool_calls])
+        calls = [evolve(c, id=each) for c, each in zip(asking.tool_calls, given, strict=True)]
         for old, new in zip(asking.tool_calls, calls, strict=True):
             if old.id != new.id and notes is not None:
                 detail = f"message {step.at}: call {old.id!r} of {old.name!r} is sent as {new.id!r}"

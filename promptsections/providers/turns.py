@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from promptsections.blocks.turns import is_system
 from promptsections.errors import ProviderError
-from promptsections.messages import Message, TextPart
+from promptsections.messages import SYSTEM_TAGS, Message, TextPart
 from promptsections.notes import Note
 from promptsections.providers.plain import Block
 
@@ -30,7 +30,8 @@ def leading_system(messages: Sequence[Message]) -> int:
 def system_as_user(message: Message, index: int, notes: list[Note]) -> Message:
     """Write a later system message as the user's, each text of it marked by `<system>`.
 
-    It stays where it stands. It is reported as `system_wrapped`; the marks are not counted.
+    It stays where it stands. It is reported as `system_wrapped`; profiles of such models charge
+    every system message for the marks.
     """
     content = message.content
     if isinstance(content, str):
@@ -46,7 +47,7 @@ def system_as_user(message: Message, index: int, notes: list[Note]) -> Message:
 
 
 def _wrapped(text: str) -> str:
-    return "" if is_blank(text) else f"<system>\n{text}\n</system>"
+    return "" if is_blank(text) else SYSTEM_TAGS[0] + text + SYSTEM_TAGS[1]
 
 
 def note_name(message: Message, index: int, notes: list[Note]) -> None:
@@ -66,6 +67,13 @@ class Piece:
     blocks: list[Block]
     is_bare: bool = False
     """Whether the message is a text without parts, so that it may be sent as one."""
+    is_result: bool = False
+    """Whether it is the result of a call."""
+
+    @property
+    def opens(self) -> bool:
+        """Whether a conversation can begin with it."""
+        return self.role == "user" and not self.is_result
 
 
 @frozen
@@ -96,6 +104,25 @@ def merge(pieces: Sequence[Piece], notes: list[Note]) -> list[Turn]:
         else:
             turns.append(Turn(piece.role, (piece,)))
     return turns
+
+
+def without_unasked(pieces: Sequence[Piece], notes: list[Note]) -> Sequence[Piece]:
+    """Leave out what answers a first user turn that says nothing, as that turn is left out itself.
+
+    Each message is reported as `unasked_left_out`. If there was no such turn, nothing is left out:
+    a conversation that the assistant begins is not ours to change.
+    """
+    start = next((n for n, piece in enumerate(pieces) if piece.blocks), len(pieces))
+    if not any(piece.role == "user" for piece in pieces[:start]):
+        return pieces
+    end = start
+    while end < len(pieces) and not (pieces[end].opens and pieces[end].blocks):
+        if pieces[end].blocks:
+            detail = f"message {pieces[end].index}: it answers a message that says nothing"
+            notes.append(Note("unasked_left_out", "", detail))
+        end += 1
+    silent = [piece for piece in pieces[start:end] if not piece.blocks]
+    return (*pieces[:start], *silent, *pieces[end:])
 
 
 def check_turns(turns: Sequence[Turn], provider: str, *, may_end_on_model: bool) -> None:

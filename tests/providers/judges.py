@@ -33,9 +33,12 @@ Line = tuple[str, str, tuple[str, ...]]
 def judge_order(lines: Iterable[Line], *, reusable: bool = False) -> None:
     """Ask Mistral's checker, as a server does, whether calls and results stand as they must."""
     lines = list(lines)
-    messages: list[dict[str, Any]] = []
+    # The checker overlooks calls of a first message, which matters to Mistral's server alone.
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "x"}]
     for role, answers, asks in lines:
         message: dict[str, Any] = {"role": role, "content": "x"}
+        if role == "system":  # instructions may stand anywhere; the checker wants them in front
+            message["role"] = "user"
         if asks:
             message["tool_calls"] = [
                 {"id": f"i{each}", "function": {"name": "f", "arguments": "{}"}} for each in asks

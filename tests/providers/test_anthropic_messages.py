@@ -212,6 +212,14 @@ def test_an_empty_result_has_no_content(content: Any) -> None:
     assert sent(USER, ASK, result)[2]["content"] == [{"type": "tool_result", "tool_use_id": "c1"}]
 
 
+def test_answers_to_a_first_turn_that_says_nothing_are_left_out_with_it() -> None:
+    blank = Message("user", " ")
+    messages = [Message("system", "S"), blank, Message("assistant", "a"), ASK, RESULT, blank, USER]
+
+    assert sent(*messages) == [{"role": "user", "content": "q"}]
+    assert sorted(codes(*messages)) == ["empty_left_out"] * 2 + ["unasked_left_out"] * 3
+
+
 def test_a_later_system_message_stays_where_it_stands_as_the_user_s() -> None:
     later = [USER, Message("assistant", "a"), Message("developer", [TextPart("S2"), TextPart("")])]
 

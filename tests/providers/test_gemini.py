@@ -158,6 +158,17 @@ def test_a_result_may_show_something() -> None:
     }
 
 
+def test_calls_have_ids_all_of_them_or_none() -> None:
+    calls = [ToolCall("", "f"), ToolCall("c1", "f")]
+    results = [Message("tool", "second", tool_call_id="c1"), Message("tool", "first")]
+    _, asks, answers = sent(USER, Message("assistant", tool_calls=calls), *results)
+    ids = [part["functionCall"]["id"] for part in asks["parts"]]
+
+    assert [part["functionResponse"]["id"] for part in answers["parts"]] == ids[::-1]
+    none = sent(USER, Message("assistant", tool_calls=calls[:1]), results[1])
+    assert "id" not in none[1]["parts"][0]["functionCall"]
+
+
 def test_instructions_and_later_ones() -> None:
     messages = [Message("system", "S"), USER, Message("developer", "S2"), USER]
 

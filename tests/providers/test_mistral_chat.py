@@ -227,6 +227,11 @@ def test_model_and_tools_are_sent_when_given() -> None:
         to_request([USER], tools=[Tool("a.b")])
 
 
+def test_the_assistant_cannot_begin_with_a_call() -> None:
+    with pytest.raises(ProviderError, match="message 0: calls of the first message"):
+        to_request([ASK, RESULT, USER])
+
+
 def test_what_is_no_message_is_an_error() -> None:
     assert from_messages([USER]) == (USER,)
     for wrong in (1, {"role": "critic", "content": "c"}, {"role": "user", "content": [1]}):

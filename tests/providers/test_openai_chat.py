@@ -334,6 +334,75 @@ def test_a_request_reads_back_as_it_was_sent(messages: list[Message]) -> None:
     assert json.dumps(to_request(from_messages(request["messages"]))) == json.dumps(request)
 
 
+def test_what_a_message_cannot_hold_is_given_back() -> None:
+    messages: list[Any] = [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "q", "prompt_cache_breakpoint": {"mode": "explicit"}},
+                {"type": "image_url", "image_url": {"url": "https://x/y.png", "detail": "low"}},
+                {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "wav"}},
+                {"type": "file", "file": {"file_id": "f"}},
+            ],
+        },
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+        {"role": "assistant", "content": None, "refusal": "No."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "custom", "custom": {"name": "f", "input": "=x"}},
+                {"id": "c2", "type": "function", "function": {"name": "g", "arguments": "{"}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": "2"}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "1"},
+    ]
+    read = from_messages(messages)
+
+    assert [call.name for call in read[3].tool_calls] == ["f", "g"]
+    assert sent(*read) == messages
+    validate(list[ChatCompletionMessageParam], sent(*read))
+
+
+def test_an_empty_list_of_calls_and_a_result_s_name_are_not_given_back() -> None:
+    messages = from_messages(
+        [
+            {"role": "assistant", "content": "a", "tool_calls": []},
+            {"role": "assistant", "content": "b", "tool_calls": None, "tenant": "t"},
+            {"role": "assistant", "content": None, "function_call": {"name": "f"}},
+            {"role": "function", "name": "f", "content": "R"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "c", "function": {"name": "g"}}],
+            },
+            {"role": "tool", "name": "g", "content": "R", "tool_call_id": "c"},
+        ]
+    )
+
+    assert sent(*messages)[:2] == [
+        {"role": "assistant", "content": "a"},
+        {"role": "assistant", "content": "b"},
+    ]
+    assert "name" not in sent(*messages)[3]
+    assert "name" not in sent(*messages)[5]
+
+
+def test_parts_that_changed_lose_what_was_kept_of_them() -> None:
+    part = {"type": "text", "text": "q", "prompt_cache_breakpoint": {"mode": "explicit"}}
+    (read,) = from_messages([{"role": "user", "content": [part]}])
+    notes: list[Note] = []
+    changed = Message("user", ["q", "r"], provider_data=read.provider_data)
+    request = to_request([changed], notes=notes)
+
+    assert request["messages"][0]["content"] == [
+        {"type": "text", "text": "q"},
+        {"type": "text", "text": "r"},
+    ]
+    assert [note.code for note in notes] == ["provider_data_left_out"]
+
+
 def test_an_answer_of_the_sdk_is_read_and_given_back() -> None:
     answer = ChatCompletionMessage.model_validate(
         {
