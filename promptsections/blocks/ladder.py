@@ -106,9 +106,9 @@ class Ladder:
         for numbered in chain((None,), self._climb()):
             if numbered is not None:
                 number, piece = numbered
+                tokens += cost(piece.messages)
                 if number in kept:
                     tokens -= cost(kept[number].messages)
-                tokens += cost(piece.messages)
                 kept[number] = piece
             if self._marker is None:
                 yield tokens
@@ -157,7 +157,7 @@ class Ladder:
             if omission is not None and omission.before == number:
                 messages.append(omission.message)
             messages += piece.messages
-            stubs += piece.stubs
+            stubs += piece.stubs if piece.exchange.stubs else 0
         sent = Sent(tuple(messages), len(messages) - stubs - (omission is not None), omission)
         self._last = units, sent
         return sent
@@ -198,11 +198,13 @@ class Ladder:
         noted: Exchange | None = None
         for number in sorted(kept, reverse=True):
             piece = kept[number]
-            if piece.exchange.notes and piece.exchange is not noted:
-                noted = piece.exchange
-                yield from noted.notes
-            yield from piece.cuts
-            there += len(piece.messages) if piece.exchange is newest else 0
+            exchange = piece.exchange
+            if exchange.notes and exchange is not noted:
+                noted = exchange
+                yield from exchange.notes
+            if exchange is newest:
+                there += len(piece.messages)
+                yield from piece.cuts
         if there and there < len(newest.messages):
             missing = len(newest.messages) - there
             detail = f"the oldest steps of the exchange under way were left out: {missing} messages"

@@ -44,14 +44,29 @@ class Piece:
     messages: tuple[Message, ...]
     exchange: Exchange
     """The exchange that they are a part of, or all of."""
-    start: int
-    """Place of the first of them in the history."""
-    size: int
-    """How many messages of the history they stand for."""
-    stubs: int = 0
-    """How many of them stand for none: results that were put in."""
+    places: Sequence[int] | None = None
+    """Their places in the history, -1 for a result that was put in; `None` is all of the
+    exchange."""
     cuts: tuple[Note, ...] = ()
     """What was cut of their results, oldest first."""
+
+    @property
+    def start(self) -> int:
+        """Place of the first of them in the history."""
+        return self.exchange.span[0] if self.places is None else self.places[0]
+
+    @property
+    def size(self) -> int:
+        """How many messages of the history they stand for, with what could not be sent."""
+        if self.places is None:
+            start, end = self.exchange.span
+            return end - start
+        return len(self.places) - self.stubs
+
+    @property
+    def stubs(self) -> int:
+        """How many of them stand for none: results that were put in."""
+        return self.exchange.stubs if self.places is None else self.places.count(-1)
 
 
 Numbered = tuple[int, Piece]
@@ -103,23 +118,28 @@ class Pieces:
 
         It ends where `max_messages` would be exceeded; pinned pieces are not counted.
         """
-        sent = self._counted
-        for number, piece, is_new in self._in_order():
-            sent += len(piece.messages) if is_new else 0
-            if self.limited or not self._is_within(sent):
+        most = self._rules.max_messages
+        return self._in_order() if most is None else self._up_to(most)
+
+    def _up_to(self, most: int) -> Iterator[Numbered]:
+        sent, known = self._counted, set(self.always)
+        for number, piece in self._in_order():
+            sent += 0 if number in known else len(piece.messages)
+            known.add(number)
+            if sent > most:
                 self.limited = True
                 return
             yield number, piece
 
-    def _in_order(self) -> Iterator[tuple[int, Piece, bool]]:
+    def _in_order(self) -> Iterator[Numbered]:
         for number, variants in enumerate(self._parts):
             if number not in self.always:
-                yield number, variants[0], True
+                yield number, variants[0]
         for number, variants in enumerate(self._parts):
-            yield from ((number, wider, False) for wider in variants[1:])
+            yield from ((number, wider) for wider in variants[1:])
         for number, exchange in self._older():
             if number not in self.always:
-                yield number, _whole(exchange), True
+                yield number, Piece(exchange.messages, exchange)
 
     def _older(self) -> Iterator[tuple[int, Exchange]]:
         exchanges = sendable(self._transcript, self._rules.start_on)
@@ -132,8 +152,9 @@ class Pieces:
         pins = self._rules.pins
         if self._rules.pinned is None:
             return {}
-        parts = {n: part[0] for n, part in enumerate(self._parts) if pins(part[0].messages)}
-        return parts | {n: _whole(found) for n, found in self._older() if pins(found.messages)}
+        newest = ((number, variants[0]) for number, variants in enumerate(self._parts))
+        older = ((number, Piece(found.messages, found)) for number, found in self._older())
+        return {n: piece for n, piece in chain(newest, older) if pins(piece.messages)}
 
     def _add_turn(self) -> None:
         """Add what the model is to answer, if `max_messages` lets it be sent."""
@@ -141,26 +162,24 @@ class Pieces:
         is_last = newest.under_way and newest.user is not None
         number = len(self._parts) - 1 if is_last else 0
         self._counted = 0
-        """How many messages of what is always sent are not pinned."""
+        """How many messages of that are not pinned."""
         if not self._parts or number in self.always or (self.always and not newest.under_way):
             return
         turn = self._parts[number][0]
-        if not self._is_within(len(turn.messages)):
+        most = self._rules.max_messages
+        self._counted = len(turn.messages)
+        if most is not None and self._counted > most:
             self.limited = True
             return
-        self._counted = len(turn.messages)
         self.always[number] = turn
         self.must_send = self.must_send or newest.under_way
-
-    def _is_within(self, messages: int) -> bool:
-        return self._rules.max_messages is None or messages <= self._rules.max_messages
 
     # --- the newest exchange ----------------------------------------------------------------------
 
     def _split(self, exchange: Exchange) -> list[list[Piece]]:
         """Part an exchange that is under way; any other stays whole."""
         if not exchange.under_way:
-            return [[_whole(exchange)]] if exchange.messages else []
+            return [[Piece(exchange.messages, exchange)]] if exchange.messages else []
         steps = [(step,) for step in exchange.steps]
         if exchange.user is None:  # what was said last stands for the user's turn
             last = max(at for at, (step,) in enumerate(steps) if not is_system(step.messages[0]))
@@ -168,15 +187,14 @@ class Pieces:
                 self._variants(exchange, exchange.steps[last:]),
                 *(self._variants(exchange, step) for step in reversed(steps[:last])),
             ]
-        turn = Piece((exchange.user,), exchange, exchange.span[0], 1)
+        turn = Piece((exchange.user,), exchange, exchange.span[:1])
         return [*(self._variants(exchange, step) for step in reversed(steps)), [turn]]
 
     def _variants(self, exchange: Exchange, steps: Sequence[Step]) -> list[Piece]:
         """Make a piece with all long results cut, with all but the newest, and so on."""
         messages = tuple(chain.from_iterable(step.messages for step in steps))
-        places = [place for step in steps for place in step.places]
-        stubs = places.count(-1)
-        whole = Piece(messages, exchange, places[0], len(places) - stubs, stubs)
+        places = tuple(place for step in steps for place in step.places)
+        whole = Piece(messages, exchange, places)
         cuts = [*self._cuts(messages).items()]
         return [*(_cut(whole, cuts[:left]) for left in range(len(cuts), 0, -1)), whole]
 
@@ -187,11 +205,6 @@ class Pieces:
         results = [(at, message) for at, message in enumerate(messages) if message.role == "tool"]
         cuts = ((at, cut_result(result, limit, tokenizer)) for at, result in results)
         return {at: cut for at, cut in cuts if cut is not None}
-
-
-def _whole(exchange: Exchange) -> Piece:
-    start, end = exchange.span
-    return Piece(exchange.messages, exchange, start, end - start, exchange.stubs)
 
 
 def _cut(whole: Piece, cuts: Sequence[tuple[int, CutResult]]) -> Piece:

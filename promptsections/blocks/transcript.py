@@ -116,31 +116,27 @@ class Transcript:
 
     def _exchange_before(self, end: int) -> Exchange:
         pending: list[Message] = []
-        places: list[int] = []
+        skipped: set[int] = set()
         notes: list[Note] = []
         position = end
         while position > self.start:
             position -= 1
             message = self._at(position)
             if message is None:
+                skipped.add(position)
                 continue
             if not self._keep_system and is_system(message):
+                skipped.add(position)
                 notes.append(_left_out(message))
                 continue
             pending.append(message)
-            places.append(position)
             if message.role == "user":
                 break
         pending.reverse()
-        places.reverse()
-        return exchange_of(
-            pending,
-            notes,
-            places=places,
-            span=(position, end),
-            repair=self._repair,
-            where=self._where,
-        )
+        places: Sequence[int] = range(position, end)
+        if skipped:
+            places = [place for place in places if place not in skipped]
+        return exchange_of(pending, notes, places, (position, end), self._repair, self._where)
 
     def _at(self, position: int) -> Message | None:
         value = self._messages[position]

@@ -84,7 +84,6 @@ def place_in_words(place: int) -> str:
 def exchange_of(
     messages: Sequence[Message],
     notes: Sequence[Note] = (),
-    *,
     places: Sequence[int] | None = None,
     span: tuple[int, int] = (0, 0),
     repair: Repair = DROP,

@@ -103,6 +103,8 @@ def test_what_max_messages_keeps_back_is_counted() -> None:
 
     assert texts(block, 99) == ["6 earlier omitted", "u3", "a3 w w w"]
     assert block.measure(plain(), 99) == (8, 8)
+    four = HistoryBlock(TURNS, omission_marker=MARKER, max_messages=5)
+    assert texts(four, 99) == ["4 earlier omitted", "u2", "a2 w w w", "u3", "a3 w w w"]
     nothing = HistoryBlock([system("s"), *TURNS], omission_marker=MARKER, max_messages=1)
     assert texts(nothing, 99) == ["s"]
 
