@@ -181,7 +181,16 @@ def machine() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "tiktoken": version("tiktoken"),
+        "load": _load(),
     }
+
+
+def _load() -> str:
+    """Say how many processes wanted to run in the last minute: more than cores distort times."""
+    try:
+        return f"{os.getloadavg()[0]:.1f}"
+    except (AttributeError, OSError):  # not on Windows
+        return "unknown"
 
 
 def _processor() -> str:
