@@ -18,6 +18,7 @@ from promptsections.layout.compose import Composed, Piece, compose, measure_piec
 from promptsections.layout.resolved import ResolvedContent, ResolvedGroup
 from promptsections.layout.sizes import UNBOUNDED, Sizes
 from promptsections.layout.tree import Container, Leaf, Tree, build
+from promptsections.messages import Message
 from promptsections.solver import Ledger, Solution, serving_order, solve
 
 
@@ -90,25 +91,21 @@ class Engine:
 
     def _fit(self, leaf: Leaf, tokens: int) -> int:
         """Ask a block for its messages at a size, check its promises, and return what they take."""
-        block, path = leaf.block, leaf.section.path
-        place = cast("Callable[..., Fitted] | None", getattr(block, "place", None))
-        fitted = (
-            place(leaf.counter, tokens)
-            if place is not None
-            else Fitted(tuple(block.fit(leaf.counter, tokens)))
-        )
+        path = leaf.section.path
+        fitted = _ask(leaf, tokens)
         before = self.pieces.get(path)
         piece = (
             before
             if before is not None and before.messages is fitted.messages
             else measure_piece(fitted.messages, leaf.counter)
         )
-        size = max(piece.tokens, 1) if piece.messages else 0
+        size = max(piece.tokens, 1) if piece.messages else 0  # as `Sizes` counts what costs nothing
         smallest = min(self.sizes.smallest(leaf.id, tokens), tokens)
         if not smallest <= size <= tokens:
             raise LayoutError(
-                f"section {path!r}: {type(block).__name__}.fit() was given {tokens} tokens and "
-                f"took {size}; at least its floor of {smallest} and at most {tokens} are needed",
+                f"section {path!r}: {type(leaf.block).__name__}.fit() was given {tokens} tokens "
+                f"and took {piece.tokens}; at least its floor of {smallest} and at most {tokens} "
+                "are needed",
                 section=path,
             )
         self.fitted[leaf.id] = fitted
@@ -353,6 +350,24 @@ class Engine:
 
 _TRIES = 3
 _SPREADS = 3
+
+
+def _ask(leaf: Leaf, tokens: int) -> Fitted:
+    """Ask a block for its messages, and for what it has to say about them if it can."""
+    block = leaf.block
+    place = cast("Callable[..., Fitted] | None", getattr(block, "place", None))
+    if place is not None:
+        return place(leaf.counter, tokens)
+    messages = tuple(block.fit(leaf.counter, tokens))
+    for message in messages:
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+            path, kind = leaf.section.path, type(message).__name__
+            raise LayoutError(
+                f"section {path!r}: {type(block).__name__}.fit() returned {kind} among its "
+                "messages: return Message values",
+                section=path,
+            )
+    return Fitted(messages)
 
 
 def path_of(member: Leaf | Container) -> str:

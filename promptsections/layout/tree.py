@@ -283,6 +283,7 @@ def _check_bonds(builder: _Builder) -> None:
     for path, container in builder.containers.items():
         for track in container.plan.tracks.values():
             if track.bond is not None and homes.setdefault(track.bond, path) != path:
+                path = path or homes[track.bond]  # one of them is the prompt itself
                 raise LayoutError(
                     f"group {path!r} has a budget of its own and holds one half of a call and its "
                     "result: put both in the same group",

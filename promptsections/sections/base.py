@@ -142,6 +142,7 @@ class PromptSection:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
+        _check_defaults(cls)
         if "kind" not in cls.__dict__:
             words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
             cls.kind = words.removesuffix("_section") or words
@@ -187,7 +188,6 @@ def _check_class(cls: type[PromptSection]) -> None:
             f"{name} must define resolve(self, scope): return a text, messages, a block or None"
         )
     for owner in cls.__mro__[: cls.__mro__.index(PromptSection)]:
-        _check_defaults(owner)
         if not issubclass(owner, PromptSection) or "__attrs_attrs__" in owner.__dict__:
             continue
         if dataclasses.is_dataclass(owner):
@@ -207,16 +207,17 @@ def _check_class(cls: type[PromptSection]) -> None:
             )
 
 
-def _check_defaults(owner: type) -> None:
+def _check_defaults(cls: type) -> None:
     """Refuse `tokens = 300` without a type, which attrs passes over in silence."""
-    for field_ in getattr(PromptSection, "__attrs_attrs__", ()):
-        value = owner.__dict__.get(field_.name)
-        if value is not None and not hasattr(value, "__get__"):
-            raise DefinitionError(
-                f"{owner.__name__} sets {field_.name} = {value!r} without a type, which has no "
-                f"effect: write `@attrs.frozen` above `class {owner.__name__}`, and "
-                f"`{field_.name}: … = {value!r}` below it"
-            )
+    fields = {f.name for base in cls.__bases__ for f in getattr(base, "__attrs_attrs__", ())}
+    for name in sorted(fields & cls.__dict__.keys() - _own_annotations(cls).keys()):
+        value = cls.__dict__[name]
+        if hasattr(value, "__get__") or type(value) is type(field()):
+            continue  # made by attrs
+        raise DefinitionError(
+            f"{cls.__name__} sets {name} = {value!r} without a type, which has no effect: write "
+            f"`@attrs.frozen` above `class {cls.__name__}`, and `{name}: … = {value!r}` below it"
+        )
 
 
 def _own_annotations(cls: type) -> Mapping[str, object]:
