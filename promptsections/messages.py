@@ -36,6 +36,8 @@ Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 ROLES: frozenset[str] = frozenset(get_args(Role))
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+SYSTEM_TAGS = ("<system>\n", "\n</system>")
+"""Mark a system message inside a conversation, for a model that takes it as the user's only."""
 
 
 def to_role(value: object) -> Role:

@@ -12,7 +12,16 @@ from typing import Literal, assert_never, get_args
 from attrs import field, fields, frozen
 
 from promptsections.errors import DefinitionError, InvalidBudgetError
-from promptsections.messages import AudioPart, FilePart, ImagePart, Message, Part, TextPart, Tool
+from promptsections.messages import (
+    SYSTEM_TAGS,
+    AudioPart,
+    FilePart,
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    Tool,
+)
 from promptsections.profiles.caching import CacheRule
 from promptsections.profiles.images import (
     FlatImages,
@@ -120,7 +129,7 @@ class ModelProfile:
         _check(self)
         numbers = (
             self.tokens_per_message, self.tokens_per_name, self.counts_roles, self.images,
-            self.media, self.tools, self.providers,
+            self.media, self.tools, self.providers, self.system,
         )  # fmt: skip
         object.__setattr__(self, "key", repr(numbers))
         object.__setattr__(self, "_tokenizer", cached(as_tokenizer(self.encoding)))
@@ -210,6 +219,10 @@ class ModelProfile:
         tokens = self.tokens_per_message
         if self.counts_roles:
             tokens += tokenizer.count(message.role)
+        if message.role in ("system", "developer") and self.system != "anywhere":
+            # Inside a conversation it is sent in these; who knows where it stands charges always.
+            texts = message.content if isinstance(message.content, tuple) else (message.content,)
+            tokens += len(texts) * tokenizer.count("".join(SYSTEM_TAGS))
         # A result has no name in what is sent; the name of its function stands in the call.
         if message.name and message.role != "tool":
             tokens += self.tokens_per_name

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from promptsections import Prompt, Renderer, TextSection
 from promptsections.errors import DefinitionError
-from promptsections.messages import FilePart, ImagePart, Message, Tool, ToolCall, to_messages
+from promptsections.messages import (
+    SYSTEM_TAGS,
+    FilePart,
+    ImagePart,
+    Message,
+    Tool,
+    ToolCall,
+    to_messages,
+)
+from promptsections.notes import Note
 from promptsections.profiles import (
     MODELS,
     CacheRule,
@@ -20,6 +29,7 @@ from promptsections.profiles import (
     ModelProfile,
     find_profile,
 )
+from promptsections.providers import anthropic_messages
 from promptsections.tokens import TiktokenTokenizer
 
 CLAUDE = find_profile("claude-opus-4-5")
@@ -62,7 +72,25 @@ QUESTION = [{"role": "user", "content": "What's the weather like in San Francisc
 def test_an_estimate_is_no_less_than_what_the_api_counts_and_not_twice_as_much(
     model: str, messages: Any, tools: Any, billed: int
 ) -> None:
-    assert billed <= total(find_profile(model), messages, tools) < 2 * billed
+    profile = find_profile(model)
+    instructions = sum(message["role"] == "system" for message in messages)
+    # Each is charged for marks that it is sent in where it does not stand in front.
+    marks = instructions * profile.tokenizer().count("".join(SYSTEM_TAGS))
+
+    assert billed <= total(profile, messages, tools) - marks < 2 * billed
+
+
+def test_a_system_message_is_charged_for_the_marks_it_may_be_sent_in() -> None:
+    profile = find_profile("claude-opus-4-5")
+    inside = [*QUESTION, {"role": "system", "content": "Be brief."}, *QUESTION]
+    notes: list[Note] = []
+
+    sent = anthropic_messages.to_request(to_messages(inside), notes=notes)["messages"]
+
+    wrapped = [{"role": "user", "content": "<system>\nBe brief.\n</system>"}]
+    assert [note.code for note in notes] == ["system_wrapped"]
+    assert {"type": "text", "text": "<system>\nBe brief.\n</system>"} in sent[0]["content"]
+    assert total(profile, inside) >= total(profile, [*QUESTION, *wrapped, *QUESTION])
 
 
 # --- margins ------------------------------------------------------------------------------------
