@@ -257,7 +257,8 @@ def _listed(found: Any) -> Any:
         return cast("object", found)
     if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
         raise DefinitionError(
-            f"a data source returned {type(cast('object', found)).__name__}: return a list of Chunk or str"
+            f"a data source returned {type(cast('object', found)).__name__}: "
+            "return a list of Chunk or str"
         )
     return list(cast("Iterable[Any]", found))
 

@@ -84,7 +84,7 @@ def test_teams_ai_and_the_old_function_format_are_read() -> None:
             "role": "assistant",
             "content": None,
             "action_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}],
-        },  # noqa: E501
+        },
         {"role": "tool", "content": "r", "action_call_id": "a"},
         {"role": "assistant", "content": None, "function_call": {"name": "g", "arguments": "{}"}},
         {"role": "function", "name": "g", "content": "s"},
