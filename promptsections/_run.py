@@ -90,7 +90,9 @@ class OnLoop:
         """Call a plain function in a worker thread, which is left alone on cancellation."""
         from anyio import to_thread
 
-        return await to_thread.run_sync(function, abandon_on_cancel=True)
+        # In a tuple, since trio refuses functions that return a coroutine.
+        (result,) = await to_thread.run_sync(lambda: (function(),), abandon_on_cancel=True)
+        return result
 
     async def within(self, seconds: float | None, call: Callable[[], Awaitable[T]], /) -> T:
         """Run the call for at most so many seconds.
