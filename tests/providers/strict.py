@@ -25,26 +25,27 @@ def validate(shape: Any, value: Any) -> None:
 
 @cache
 def _adapter(shape: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(_closed(shape))
+    return TypeAdapter(closed(shape))
 
 
 _open: set[Any] = set()
 """Types that are being rebuilt: a type inside itself is taken as any dict."""
 
 
-def _closed(shape: Any) -> Any:
+def closed(shape: Any) -> Any:
+    """Rebuild a type so that it takes nothing else."""
     shape = getattr(shape, "__value__", shape)  # of a `type X = …`
     if is_typeddict(shape):
         return dict[str, Any] if shape in _open else _closed_dict(shape)
     origin, arguments = get_origin(shape), get_args(shape)
     if origin is Annotated:
-        return _closed(arguments[0])
+        return closed(arguments[0])
     if origin in (Union, types.UnionType):
-        return reduce(or_, [_closed(a) for a in arguments if not _is_answer(a)])
+        return reduce(or_, [closed(a) for a in arguments if not _is_answer(a)])
     if origin in _LISTS or getattr(origin, "__name__", "") == "SequenceNotStr":
-        return list[_closed(arguments[0])]  # type: ignore[misc]
+        return list[closed(arguments[0])]  # type: ignore[misc]
     if origin is dict:
-        return dict[arguments[0], _closed(arguments[1])]  # type: ignore[misc,index]
+        return dict[arguments[0], closed(arguments[1])]  # type: ignore[misc,index]
     return shape
 
 
@@ -69,11 +70,11 @@ def _closed_dict(shape: Any) -> Any:
         required, plain = shape.__total__, hint
         while get_origin(plain) in _MARKS:
             required, plain = _MARKS[get_origin(plain)], get_args(plain)[0]
-        fields[key] = (Required if required else NotRequired)[_closed(plain)]
+        fields[key] = (Required if required else NotRequired)[closed(plain)]
     _open.discard(shape)
-    closed = TypedDict(shape.__name__, fields)  # type: ignore[misc,operator]
-    closed.__pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-    return closed
+    strict = TypedDict(shape.__name__, fields)  # type: ignore[misc,operator]
+    strict.__pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    return strict
 
 
 _MARKS = {
