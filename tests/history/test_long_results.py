@@ -53,6 +53,17 @@ def test_a_limit_with_no_room_for_the_mark_holds_text_alone() -> None:
     assert cut(words(50), 1) == "w0"
 
 
+def test_a_mark_that_costs_more_behind_a_text_takes_the_place_of_text() -> None:
+    joined = CallableTokenizer(
+        "joins", lambda text: len(text.split()) + 3 * ("w" in text and "…" in text)
+    )
+    found = cut_result(result("c", words(50)), 20, joined)
+
+    assert found is not None
+    assert found.message.text == words(13) + "… [37 tokens left out]"
+    assert joined.count(found.message.text) == 20
+
+
 def test_one_token_that_is_missing_is_one_token() -> None:
     counted_alike = CallableTokenizer(
         "marks count little", lambda text: len(text.split("…")[0].split())

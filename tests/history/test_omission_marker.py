@@ -142,6 +142,13 @@ def test_of_a_store_that_was_not_read_to_its_end_it_says_more_than() -> None:
     assert (placement.omitted, placement.omitted_is_exact) == (len(read) - len(sent) + 2, False)
 
 
+def test_where_older_messages_were_not_read_something_is_missing_for_sure() -> None:
+    block = HistoryBlock(TURNS, omission_marker=MARKER, unread=True)
+
+    assert texts(block, 99)[0] == "more than 0 earlier omitted"
+    assert block.measure(plain(), 99) == (10, 100)
+
+
 def test_of_a_store_that_was_read_to_its_end_it_is_exact() -> None:
     words = CallableTokenizer("words", lambda text: len(text.split()))
     prompt = Prompt([ConversationHistory(omission_marker=MARKER, transform=keep_but_u0)])
