@@ -388,7 +388,7 @@ def test_a_source_that_cancels_itself_has_failed() -> None:
         run("asyncio", lambda: by_words().arender(strict, budget=50))
 
 
-# --- cancellation and interruption --------------------------------------------------------------
+# --- cancellation and interruption ----------------------------------------------------------------
 
 
 @on_both_loops
