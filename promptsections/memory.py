@@ -42,6 +42,16 @@ class Memory(Protocol):
         ...
 
 
+def check_memory(memory: object) -> None:
+    """Raise if nothing can be read from it.
+
+    Raises:
+        DefinitionError: it is neither a mapping nor an object with `get(path)`, nor `None`.
+    """
+    if memory is not None and not isinstance(memory, Mapping):
+        _reader(memory)
+
+
 def lookup(memory: object, path: str, default: object = MISSING) -> object:
     """Return the value at a path, or the default.
 

@@ -14,6 +14,7 @@ from promptsections.budgets import total_budget
 from promptsections.checking import check
 from promptsections.errors import DefinitionError, InvalidBudgetError
 from promptsections.layout import is_light
+from promptsections.memory import check_memory
 from promptsections.notes import Note
 from promptsections.profiles import ModelProfile, find_profile
 from promptsections.prompt import Prompt
@@ -210,6 +211,7 @@ class Renderer:
         tokens, reserved = self._budget(budget, reserve)
         if timeout is not None and not is_seconds(timeout):
             raise DefinitionError(f"timeout={timeout!r} must be seconds above 0, or None")
+        check_memory(memory)
         return Surroundings(
             memory={} if memory is None else memory,
             functions=self.functions,

@@ -60,6 +60,13 @@ def _check_pinned(_: object, __: object, value: Any) -> None:
         raise DefinitionError(f"pinned={value!r} must be a function that is asked about a Message")
 
 
+def _check_transform(_: object, __: object, value: Any) -> None:
+    if value is not None and not callable(value):
+        raise DefinitionError(
+            f"transform={value!r} must be a function that maps a Message, or None"
+        )
+
+
 @frozen
 class HistoryBlock:
     """Whole exchanges of a conversation, newest first until one does not fit.
@@ -91,7 +98,7 @@ class HistoryBlock:
     pinned: Pinned | None = field(default=None, kw_only=True, validator=_check_pinned)
     """Says which messages are always sent, with the exchange (or the step, of the one under way)
     that they belong to; to know them, all messages are read."""
-    transform: Transform | None = field(default=None, kw_only=True)
+    transform: Transform | None = field(default=None, kw_only=True, validator=_check_transform)
     """Applied to each message that is read; the result is what is kept and counted."""
     unread: bool = field(default=False, kw_only=True)
     """Whether there are older messages that were not read."""

@@ -173,9 +173,12 @@ class Reporter:
     def _group(self, group: ResolvedGroup, *, in_text: bool, group_kept: bool) -> Placement:
         engine = self._engine
         used = engine.size_of_group(group, in_text=in_text)
-        kept = group_kept and used > 0
-        children = self._children(group, in_text=in_text, group_kept=kept)
         container = engine.tree.containers.get(group.path)
+        comes_whole = container is not None or (
+            not group.required and any(child.required for child in group.children)
+        )
+        kept = group_kept and (used > 0 or not comes_whole)
+        children = self._children(group, in_text=in_text, group_kept=kept)
         numbers = self._numbers(container) if container else _summed(children)
         outcome, reason, message = _together(children)
         if outcome == "dropped" and not group_kept:

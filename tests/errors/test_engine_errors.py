@@ -523,6 +523,8 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "render timeout text": (
         lambda: by_words().render(Prompt([]), budget=9, timeout="5"), r"timeout='5'"),  # type: ignore[arg-type]
     "memory": (lambda: render(UserInput(), memory=[1]), r"memory must be a mapping.*list has not"),
+    "memory not read": (lambda: render(TextSection("a"), memory=5), r"memory must.*int has not"),
+    "transform": (lambda: ConversationHistory(transform=5), r"transform=5 must be a function"),  # type: ignore[arg-type]
     "lay_out": (lambda: lay_out("x"), r"Renderer.resolve\(\) returns, not str"),  # type: ignore[arg-type]
     "deep": (lambda: nested(101), r"101 deep; at most 100"),
     "source of text": (lambda: render(DataSourceSection(lambda q, s: "x")), r"'data_source'.*list"),

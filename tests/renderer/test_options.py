@@ -375,3 +375,24 @@ def test_every_outcome_has_its_reason() -> None:
     ]  # fmt: skip
     assert rendered.layout.space == 70
     assert "'absent'" in rendered.layout["missing"].message
+
+
+def test_what_does_not_fit_in_a_group_that_only_joins_is_judged_by_itself() -> None:
+    rendered = render(
+        GroupSection([TextSection("a b", required=False, name="a")], name="g", priority=-1),
+        GroupSection([TextSection("c d e", name="c")], name="h", required=False, priority=-1),
+        GroupSection([TextSection("f g", required=False, name="f")], name="i", required=False,
+                     tokens=2, priority=-2),
+        TextSection("x y", required=False, name="x"),
+        budget=3,
+    )  # fmt: skip
+
+    assert fates(rendered) == {
+        "g": ("dropped", "no_room"),
+        "g/a": ("dropped", "no_room"),
+        "h": ("dropped", "no_room"),
+        "h/c": ("dropped", "group_dropped"),
+        "i": ("dropped", "no_room"),
+        "i/f": ("dropped", "group_dropped"),
+        "x": ("whole", "fits"),
+    }
