@@ -22,7 +22,14 @@ from promptsections.messages import (
 from promptsections.notes import Note
 from promptsections.providers.calls import arguments_of
 from promptsections.providers.kept import Thing, Write, Writer, read_blocks, template, with_data
-from promptsections.providers.media import Data, ending, ending_of, read_data_url, read_file
+from promptsections.providers.media import (
+    Data,
+    ending,
+    ending_of,
+    media_type_of,
+    read_data_url,
+    read_file,
+)
 from promptsections.providers.plain import Block, blocks_of
 from promptsections.providers.turns import is_blank
 
@@ -194,11 +201,11 @@ def read_block(block: Block) -> tuple[str, Thing] | None:
 
 
 def _read_document(form: object, name: str, data: str) -> tuple[str, Thing] | None:
-    file = FilePart(filename=f"{name}.{form}", data=data)
-    found = read_file(file, 0)
-    if found is None:
+    media_type = media_type_of(f".{form}")
+    if media_type is None:
         return None
-    return "file", FilePart(filename=name, data=found.url, media_type=found.media_type)
+    url = Data(media_type, data).url
+    return "file", FilePart(filename=name, data=url, media_type=media_type)
 
 
 def read_result(block: Block) -> Message:

@@ -62,10 +62,8 @@ def writer(role: str, index: int) -> Write:
     return write
 
 
-def _media(part: Part, index: int) -> Block:
+def _media(part: ImagePart | FilePart | AudioPart, index: int) -> Block:
     match part:
-        case TextPart():
-            return {"text": part.text}
         case ImagePart():
             data = read_data_url(part.url, index)
             if data is None:

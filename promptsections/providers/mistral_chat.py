@@ -166,7 +166,7 @@ def _call(call: ToolCall) -> Block:
 
 def _writer(role: str, index: int) -> Write:
     def write(_: str, thing: Thing) -> Block:
-        if not isinstance(thing, TextPart) and role != "user":
+        if isinstance(thing, ToolCall) or (role != "user" and not isinstance(thing, TextPart)):
             raise UnsupportedContentError(
                 f"message {index}: Mistral takes no {type(thing).__name__} in a {role} message"
             )
@@ -182,8 +182,6 @@ def _writer(role: str, index: int) -> Write:
                 return {"type": "input_audio", "input_audio": thing.data}
             case FilePart():
                 return _file(thing, index)
-            case ToolCall():
-                return _call(thing)
             case _:
                 assert_never(thing)
 

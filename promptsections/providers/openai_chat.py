@@ -19,6 +19,7 @@ from promptsections.messages import (
     ImagePart,
     Message,
     MessageLike,
+    Part,
     TextPart,
     Tool,
     ToolCall,
@@ -156,7 +157,7 @@ def _call(call: ToolCall) -> ToolCallParam:
 
 def _writer(role: str, index: int) -> Write:
     def write(_: str, thing: Thing) -> Block:
-        if not isinstance(thing, TextPart) and role != "user":
+        if isinstance(thing, ToolCall) or (role != "user" and not isinstance(thing, TextPart)):
             raise UnsupportedContentError(
                 f"message {index}: a {role} message holds text alone, no {type(thing).__name__}; "
                 "put it into a user message"
@@ -166,7 +167,7 @@ def _writer(role: str, index: int) -> Write:
     return write
 
 
-def _part(part: Thing, index: int) -> ContentParam | ToolCallParam:
+def _part(part: Part, index: int) -> ContentParam:
     match part:
         case TextPart():
             text: TextParam = {"type": "text", "text": part.text}
@@ -177,8 +178,6 @@ def _part(part: Thing, index: int) -> ContentParam | ToolCallParam:
             return _audio(part, index)
         case FilePart():
             return _file(part, index)
-        case ToolCall():
-            return _call(part)
         case _:
             assert_never(part)
 

@@ -10,21 +10,20 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NotRequired, TypedDict, cast
 
-from promptsections.errors import UnsupportedContentError
 from promptsections.messages import Message, MessageLike, TextPart, Tool
 from promptsections.notes import Note
 from promptsections.providers.calls import check_names, schema_of
 from promptsections.providers.ids import IdRule
-from promptsections.providers.kept import Writer, fill, kept_data, parts_of, read_blocks, with_data
+from promptsections.providers.kept import Writer, fill, kept_data, read_blocks, with_data
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, blocks_of, to_block
 from promptsections.providers.responses_items import (
     PROVIDER,
     is_message,
+    item_writer,
     read_item,
     read_message,
     read_result,
-    write_item,
     write_message,
     write_result,
 )
@@ -107,12 +106,7 @@ def _items(message: Message, index: int, notes: list[Note]) -> list[Block]:
 
 
 def _answer(message: Message, index: int, data: Block, notes: list[Note]) -> list[Block]:
-    for part in parts_of(message):
-        if not isinstance(part, TextPart):
-            raise UnsupportedContentError(
-                f"message {index}: Responses take no {type(part).__name__} in an assistant message"
-            )
-    items = Writer(PROVIDER, index, write_item, notes).blocks(message, data)
+    items = Writer(PROVIDER, index, item_writer(index), notes).blocks(message, data)
     if not items:
         detail = f"message {index}: it says nothing, so it is not sent"
         notes.append(Note("empty_left_out", "", detail))
@@ -187,7 +181,7 @@ def _followed(result: Message, item: Block) -> Message:
 def _answered(items: list[Block]) -> list[Message]:
     if not items:
         return []
-    found = read_blocks(items, read_item, write_item)
+    found = read_blocks(items, read_item, item_writer(0))
     parts = found.parts
     single = parts[0] if len(parts) == 1 else None
     content = single.text if isinstance(single, TextPart) else parts or None

@@ -29,22 +29,22 @@ PROVIDER = "openai_responses"
 # --- writing ------------------------------------------------------------------------------------
 
 
-def write_item(kind: str, thing: Thing) -> Block | None:
-    """Write what the assistant said or called: one item each, nothing for an empty text."""
-    if isinstance(thing, ToolCall):
-        return {
-            "type": "function_call",
-            "call_id": thing.id,
-            "name": thing.name,
-            "arguments": thing.arguments,
-        }
-    if not isinstance(thing, TextPart):
-        raise UnsupportedContentError(
-            f"an assistant message holds text and calls here, no {type(thing).__name__}"
-        )
-    if kind == "output":  # as the API itself writes an answer
-        return {"role": "assistant", "content": [{"type": "output_text", "text": thing.text}]}
-    return {"role": "assistant", "content": thing.text} if thing.text else None
+def item_writer(index: int) -> Write:
+    """Return what writes the items of an assistant message: one for each text and call."""
+
+    def write(kind: str, thing: Thing) -> Block | None:
+        if isinstance(thing, ToolCall):
+            names = {"call_id": thing.id, "name": thing.name}
+            return {"type": "function_call", **names, "arguments": thing.arguments}
+        if not isinstance(thing, TextPart):
+            raise UnsupportedContentError(
+                f"message {index}: Responses take no {type(thing).__name__} in an assistant message"
+            )
+        if kind == "output":  # as the API itself writes an answer
+            return {"role": "assistant", "content": [{"type": "output_text", "text": thing.text}]}
+        return {"role": "assistant", "content": thing.text} if thing.text else None
+
+    return write
 
 
 def content_writer(role: str, index: int) -> Write:

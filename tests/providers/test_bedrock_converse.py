@@ -77,6 +77,7 @@ CONVERSATION: list[Any] = [
                     "citations": {"enabled": True},
                 }
             },
+            {"document": {"name": "d", "source": {"bytes": b"x"}}},
             {"video": {"format": "mp4", "source": {"bytes": b"v"}}},
             {"audio": {"format": "flac", "source": {"bytes": b"a"}}},
             {"image": {"format": "jpeg", "source": {"s3Location": {"uri": "s3://bucket/x.jpg"}}}},
@@ -263,6 +264,12 @@ def test_model_and_tools_are_sent_when_given() -> None:
         },
     ]
     judges.bedrock_converse(request)
+
+
+def test_blocks_that_say_two_things_go_back_as_they_came() -> None:
+    message = {"role": "user", "content": [{"text": "q", "new": {}}, {"text": "q"}]}
+
+    assert to_request(from_messages([message]))["messages"] == [message]
 
 
 def test_messages_of_ours_and_of_the_common_format_are_read_too() -> None:

@@ -264,6 +264,15 @@ def test_thinking_is_left_out_of_what_was_cut() -> None:
     assert "thinking" in bytes_of(anthropic_messages.to_request(cut, keep_thinking=True))
 
 
+@every
+def test_messages_of_ours_are_read_as_they_are(name: str) -> None:
+    messages = (Message("system", None), Message("user", "q"), Message("user", None))
+    read = PROVIDERS[name].from_messages([*messages, {"role": "user", "content": "q"}])
+
+    assert read == (*messages, Message("user", "q"))
+    JUDGES[name](PROVIDERS[name].to_request([*read, *messages, *read]))
+
+
 def test_notes_name_the_message() -> None:
     notes: list[Note] = []
     anthropic_messages.to_request(

@@ -108,6 +108,8 @@ def test_results_without_an_id_follow_the_order_of_their_calls() -> None:
     parts[0], parts[1] = parts[1], parts[0]
 
     assert sent(*from_messages(swapped)) == CONVERSATION
+    with pytest.raises(ProviderError, match="message 1: its tool calls"):
+        to_request(from_messages([*swapped[:2], {"role": "user", "parts": parts[1:3]}]))
 
 
 def test_a_thought_is_no_text() -> None:

@@ -149,6 +149,10 @@ def test_messages_are_written_as_documented() -> None:
                 "document_name": "a.pdf",
             },
         ),
+        (
+            FilePart(data="data:text/plain;base64,QUJD"),
+            {"type": "document_url", "document_url": "data:text/plain;base64,QUJD"},
+        ),
         (FilePart(file_id="f"), {"type": "file", "file_id": "f"}),
         (AudioPart("QUJD"), {"type": "input_audio", "input_audio": "QUJD"}),
     ],
