@@ -2,171 +2,65 @@
 
 The parts that people use every day are here; `promptsections.providers`, `promptsections.tokens`,
 `promptsections.blocks` and `promptsections.testing` have the rest.
+
+Names are loaded when they are first used, so that importing the package costs next to nothing;
+`__init__.pyi` says the same to type checkers.
 """
 
-from promptsections.blocks import (
-    Block,
-    Chunk,
-    HistoryBlock,
-    ItemsBlock,
-    MessagesBlock,
-    NewestFirst,
-    StackBlock,
-    TextBlock,
-)
-from promptsections.budgets import Auto, Budget, BudgetLike, Rest, Share, Tokens, to_budget
-from promptsections.counting import Counter
-from promptsections.errors import (
-    BudgetExceededError,
-    ConfigError,
-    DataSourceError,
-    DefinitionError,
-    DuplicateNameError,
-    FunctionError,
-    InvalidBudgetError,
-    InvalidHistoryError,
-    LayoutError,
-    NeedsEventLoopError,
-    PromptSectionsError,
-    ProviderError,
-    RecursionLimitError,
-    ResolutionError,
-    SourceTimeoutError,
-    TemplateSyntaxError,
-    UndefinedVariableError,
-    UnknownFunctionError,
-    UnknownModelError,
-    UnsupportedContentError,
-    ValueRenderError,
-)
-from promptsections.explain import compare, explain
-from promptsections.layout import Layout, Placement, Reason
-from promptsections.measurement import Measurement
-from promptsections.memory import Memory, ScopedMemory
-from promptsections.messages import (
-    AudioPart,
-    FilePart,
-    ImagePart,
-    Message,
-    MessageLike,
-    Role,
-    TextPart,
-    Tool,
-    ToolCall,
-    to_message,
-)
-from promptsections.notes import Note
-from promptsections.profiles import ModelProfile, find_profile
-from promptsections.prompt import Prompt
-from promptsections.rendered import RenderedPrompt, Resolved, lay_out
-from promptsections.renderer import Renderer
-from promptsections.scope import Scope
-from promptsections.sections import (
-    AssistantMessage,
-    Content,
-    ConversationHistory,
-    DataSource,
-    DataSourceSection,
-    FunctionCallMessage,
-    FunctionResponseMessage,
-    GroupSection,
-    MemorySection,
-    PromptSection,
-    SystemMessage,
-    TemplateSection,
-    TextSection,
-    UserInput,
-    UserMessage,
-)
-from promptsections.templates import Template
-from promptsections.tokens import ApproximateTokenizer, Tokenizer, Truncate, truncate
+from importlib import import_module
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "ApproximateTokenizer",
-    "AssistantMessage",
-    "AudioPart",
-    "Auto",
-    "Block",
-    "Budget",
-    "BudgetExceededError",
-    "BudgetLike",
-    "Chunk",
-    "ConfigError",
-    "Content",
-    "ConversationHistory",
-    "Counter",
-    "DataSource",
-    "DataSourceError",
-    "DataSourceSection",
-    "DefinitionError",
-    "DuplicateNameError",
-    "FilePart",
-    "FunctionCallMessage",
-    "FunctionError",
-    "FunctionResponseMessage",
-    "GroupSection",
-    "HistoryBlock",
-    "ImagePart",
-    "InvalidBudgetError",
-    "InvalidHistoryError",
-    "ItemsBlock",
-    "Layout",
-    "LayoutError",
-    "Measurement",
-    "Memory",
-    "MemorySection",
-    "Message",
-    "MessageLike",
-    "MessagesBlock",
-    "ModelProfile",
-    "NeedsEventLoopError",
-    "NewestFirst",
-    "Note",
-    "Placement",
-    "Prompt",
-    "PromptSection",
-    "PromptSectionsError",
-    "ProviderError",
-    "Reason",
-    "RecursionLimitError",
-    "RenderedPrompt",
-    "Renderer",
-    "ResolutionError",
-    "Resolved",
-    "Rest",
-    "Role",
-    "Scope",
-    "ScopedMemory",
-    "Share",
-    "SourceTimeoutError",
-    "StackBlock",
-    "SystemMessage",
-    "Template",
-    "TemplateSection",
-    "TemplateSyntaxError",
-    "TextBlock",
-    "TextPart",
-    "TextSection",
-    "Tokenizer",
-    "Tokens",
-    "Tool",
-    "ToolCall",
-    "Truncate",
-    "UndefinedVariableError",
-    "UnknownFunctionError",
-    "UnknownModelError",
-    "UnsupportedContentError",
-    "UserInput",
-    "UserMessage",
-    "ValueRenderError",
-    "__version__",
-    "compare",
-    "explain",
-    "find_profile",
-    "lay_out",
-    "to_budget",
-    "to_message",
-    "truncate",
-]
+_HOMES = {
+    "blocks": (
+        "Attachment Block Chunk HistoryBlock ItemsBlock MessagesBlock NewestFirst StackBlock "
+        "TextBlock"
+    ),
+    "budgets": "Auto Budget BudgetLike Rest Share Tokens to_budget",
+    "counting": "Counter",
+    "errors": (
+        "BudgetExceededError ConfigError DataSourceError DefinitionError DuplicateNameError "
+        "FunctionError InvalidBudgetError InvalidHistoryError LayoutError NeedsEventLoopError "
+        "PromptSectionsError ProviderError RecursionLimitError ResolutionError "
+        "SourceTimeoutError TemplateSyntaxError UndefinedVariableError UnknownFunctionError "
+        "UnknownModelError UnsupportedContentError ValueRenderError"
+    ),
+    "explain": "compare",
+    "layout": "Layout Placement Reason",
+    "measurement": "Measurement",
+    "memory": "Memory ScopedMemory",
+    "messages": (
+        "AudioPart FilePart ImagePart Message MessageLike Role TextPart Tool ToolCall to_message"
+    ),
+    "notes": "Note",
+    "profiles": "ModelProfile find_profile",
+    "prompt": "Prompt",
+    "rendered": "RenderedPrompt Resolved lay_out",
+    "renderer": "Renderer",
+    "scope": "Scope",
+    "sections": (
+        "AssistantMessage Content ConversationHistory DataSource DataSourceSection "
+        "FunctionCallMessage FunctionResponseMessage GroupSection MemorySection PromptSection "
+        "SystemMessage TemplateSection TextSection UserInput UserMessage"
+    ),
+    "templates": "Template",
+    "tokens": "ApproximateTokenizer Tokenizer Truncate truncate",
+}
+"""Module → the public names that live there, parted by blanks."""
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted([*_HOME_OF, "__version__"])
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value  # so that it is looked up here only once
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -78,14 +78,29 @@ def test_all_is_sorted_complete_and_true() -> None:
     assert public == sorted(public)
     assert len(public) == len(set(public))
     assert all(hasattr(promptsections, name) for name in public)
-    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
-    imported = {
-        alias.asname or alias.name
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert imported == set(public) - {"__version__"}
+    assert set(public) <= set(dir(promptsections))
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = promptsections.Nothing  # type: ignore[attr-defined]
+
+
+def test_type_checkers_see_what_is_loaded_on_use() -> None:
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: node.module for node in imports for alias in node.names}
+    listed = next(node for node in stub.body if isinstance(node, ast.Assign)).value
+
+    assert ast.literal_eval(listed) == promptsections.__all__
+    assert homes.keys() == set(promptsections.__all__) - {"__version__"}
+    for name, home in homes.items():
+        assert home is not None
+        assert getattr(importlib.import_module(home), name) is getattr(promptsections, name)
+
+
+def test_importing_the_package_loads_nothing_but_itself() -> None:
+    code = "import sys, promptsections; print(*(m for m in sys.modules if 'promptsections.' in m))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+
+    assert not printed.strip()
 
 
 @pytest.mark.parametrize("package", ["blocks", "tokens", "templates", "sections", "profiles"])

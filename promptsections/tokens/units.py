@@ -12,6 +12,7 @@ No cut parts a grapheme. It knows no tokens.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -38,11 +39,15 @@ _IDEOGRAPHIC_END = f"[。！？](?![。！？]){_CLOSERS}"
 _BLANK_LINE = r"[ \t]{0,30}\r?\n[ \t]{0,30}\r?\n"
 
 
+_compiled = functools.cache(re.compile)
+"""Compiles a pattern of this module when it is first used: that of words takes milliseconds."""
+
+
 @frozen
 class Cuts:
     """The places where a text may be cut in one way; a pattern's matches end at them."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     allowed: Callable[[str, int], bool]
     """Confirms a place that the pattern has found."""
     look: int = 1
@@ -65,7 +70,7 @@ class Cuts:
 
     def _between(self, text: str, above: int, at_most: int) -> Iterator[int]:
         start, stop = max(0, above - self.look), at_most + self.look
-        for found in self.pattern.finditer(text, start, stop):
+        for found in _compiled(self.pattern).finditer(text, start, stop):
             end = found.end()
             if end > at_most:
                 return
@@ -81,32 +86,32 @@ def _begins_sentence(text: str, position: int) -> bool:
     while end and text[end - 1].isspace():
         end -= 1
     return (
-        _BLANK_LINES.match(text, end, position) is not None
-        or _ENDED.search(text, max(0, end - _SENTENCE_LOOK), end) is not None
+        _compiled(_BLANK_LINE).match(text, end, position) is not None
+        or _compiled(_ENDED).search(text, max(0, end - _SENTENCE_LOOK), end) is not None
     )
 
 
-_BLANK_LINES = re.compile(_BLANK_LINE)
-_ENDED = re.compile(f"[.!?…。！？]{_CLOSERS}\\Z")
+_ENDED = f"[.!?…。！？]{_CLOSERS}\\Z"
 
 
 def _ends_word(text: str, position: int) -> bool:
     """Confirm the end of a word with all of the text: a window of it has an end of its own."""
-    return is_grapheme_boundary(text, position) and _WORD_ENDED.match(text, position) is not None
+    return (
+        is_grapheme_boundary(text, position)
+        and _compiled(_WORD_ENDED).match(text, position) is not None
+    )
 
 
-_WORD_ENDED = re.compile(rf"(?=\s|{_CJK})|(?<={_CJK})|{_BARE_END}")
+_WORD_ENDED = rf"(?=\s|{_CJK})|(?<={_CJK})|{_BARE_END}"
 
-_ANY = Cuts(re.compile("(?s:.)"), is_grapheme_boundary)
+_ANY = Cuts("(?s:.)", is_grapheme_boundary)
 
 ENDS: dict[Boundary, Cuts] = {
     "grapheme": _ANY,
-    "word": Cuts(
-        re.compile(rf"\S(?=\s|{_CJK})|{_CJK}|(?!{_PUNCTUATION})\S{_BARE_END}"), _ends_word
-    ),
-    "line": Cuts(re.compile(r"[^\r\n](?=[\r\n])"), is_grapheme_boundary),
+    "word": Cuts(rf"\S(?=\s|{_CJK})|{_CJK}|(?!{_PUNCTUATION})\S{_BARE_END}", _ends_word),
+    "line": Cuts(r"[^\r\n](?=[\r\n])", is_grapheme_boundary),
     "sentence": Cuts(
-        re.compile(rf"[.!?…](?![.!?…]){_CLOSERS}(?=\s)|{_IDEOGRAPHIC_END}|\S(?={_BLANK_LINE})"),
+        rf"[.!?…](?![.!?…]){_CLOSERS}(?=\s)|{_IDEOGRAPHIC_END}|\S(?={_BLANK_LINE})",
         is_grapheme_boundary,
         _SENTENCE_LOOK,
     ),
@@ -115,10 +120,8 @@ ENDS: dict[Boundary, Cuts] = {
 
 STARTS: dict[Boundary, Cuts] = {
     "grapheme": _ANY,
-    "word": Cuts(re.compile(rf"\s(?=\S)|\S(?={_CJK})|{_CJK}(?=\S)"), is_grapheme_boundary),
-    "line": Cuts(re.compile(r"[\r\n](?=[^\r\n])"), is_grapheme_boundary),
-    "sentence": Cuts(
-        re.compile(rf"\s(?=\S)|{_IDEOGRAPHIC_END}(?=\S)"), _begins_sentence, _SENTENCE_LOOK
-    ),
+    "word": Cuts(rf"\s(?=\S)|\S(?={_CJK})|{_CJK}(?=\S)", is_grapheme_boundary),
+    "line": Cuts(r"[\r\n](?=[^\r\n])", is_grapheme_boundary),
+    "sentence": Cuts(rf"\s(?=\S)|{_IDEOGRAPHIC_END}(?=\S)", _begins_sentence, _SENTENCE_LOOK),
 }
 """Where the end of a text may begin."""

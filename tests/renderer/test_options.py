@@ -33,9 +33,9 @@ from promptsections import (
     UserInput,
     UserMessage,
     compare,
-    explain,
     lay_out,
 )
+from promptsections.explain import explain
 
 PROMPT = Prompt([UserMessage("<<$user.name>>: <<$input>>")])
 
