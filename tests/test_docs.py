@@ -121,7 +121,7 @@ def test_the_tree_of_errors_is_the_one_of_the_module() -> None:
 def test_the_tree_of_errors_is_the_one_of_the_classes() -> None:
     errors = {
         name: value.__mro__[1]
-        for name, value in vars(promptsections).items()
+        for name, value in public_names().items()
         if isinstance(value, type) and issubclass(value, Exception)
     }
     drawn = re.findall(r"(\w+(?:Error))\b", tree_in(page("reference/errors.md")))
@@ -191,13 +191,16 @@ def test_the_layers_are_those_that_are_checked() -> None:
     assert drawn[2].split("\n")[:-1] == [layer.strip("()") for layer in contract["layers"]]
 
 
+def public_names() -> dict[str, object]:
+    return {name: getattr(promptsections, name) for name in promptsections.__all__}
+
+
 def public_sections() -> dict[str, type[PromptSection]]:
     return {
         name: value
-        for name, value in vars(promptsections).items()
-        if isinstance(value, type)
-        and issubclass(value, PromptSection)
-        and value is not PromptSection
+        for name, value in public_names().items()
+        if isinstance(value, type) and issubclass(value, PromptSection)
+        if value is not PromptSection
     }
 
 
