@@ -16,6 +16,11 @@ from promptsections.messages import MessageLike
 from promptsections.scope import Scope
 
 
+def _told(error: Exception | None) -> tuple[object, ...]:
+    """Return what two equal errors have in common."""
+    return (type(error), *(error.args if error is not None else ()))
+
+
 @frozen
 class FakeSource:
     """A data source that returns what it was made with: `DataSourceSection(FakeSource(["…"]))`."""
@@ -24,9 +29,9 @@ class FakeSource:
     """What it finds, best first, whatever it is asked."""
     delay: float = field(default=0.0, kw_only=True)
     """Seconds that it takes."""
-    error: Exception | None = field(default=None, kw_only=True)
+    error: Exception | None = field(default=None, kw_only=True, eq=_told)
     """What it raises, instead of finding anything."""
-    queries: list[str] = field(factory=list[str], init=False, eq=False)
+    queries: list[str] = field(factory=list[str], init=False, eq=False, repr=False)
     """What it was asked, in order."""
 
     def __call__(self, query: str, scope: Scope, /) -> Iterable[Chunk | str]:
@@ -47,9 +52,9 @@ class AsyncFakeSource:
     """What it finds, best first, whatever it is asked."""
     delay: float = field(default=0.0, kw_only=True)
     """Seconds that it takes; a timeout or cancellation ends them."""
-    error: Exception | None = field(default=None, kw_only=True)
+    error: Exception | None = field(default=None, kw_only=True, eq=_told)
     """What it raises, instead of finding anything."""
-    queries: list[str] = field(factory=list[str], init=False, eq=False)
+    queries: list[str] = field(factory=list[str], init=False, eq=False, repr=False)
     """What it was asked, in order."""
 
     async def __call__(self, query: str, scope: Scope, /) -> Iterable[Chunk | str]:
@@ -71,7 +76,9 @@ class FakeStore:
 
     messages: tuple[MessageLike, ...] = field(default=(), converter=tuple[MessageLike, ...])
     """Oldest first."""
-    handed_out: list[MessageLike] = field(factory=list[MessageLike], init=False, eq=False)
+    handed_out: list[MessageLike] = field(
+        factory=list[MessageLike], init=False, eq=False, repr=False
+    )
     """All that was read, in the order of reading."""
 
     def newest_first(self) -> NewestFirst:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import evolve, field, frozen
 
@@ -34,6 +34,7 @@ _PLENTY = 50_000
 class _Holder(PromptSection):
     """A section that is a given block."""
 
+    kind: ClassVar[str] = "block"
     block: Block = field(kw_only=True)
 
     def resolve(self, scope: Scope, /) -> Content:
@@ -79,7 +80,7 @@ def check_section(
     for each in _renderers(renderer):
         enough = each.profile.context_window or _LARGE
         resolved = resolve_anyhow(each, prompt, memory, enough, context)
-        sizes: set[int] = set()
+        sizes = {1}
         for part in resolved.sections():
             if part.block is not None:
                 sizes |= _check_block(part.block, _counter(resolved, part, checked), part.path)
