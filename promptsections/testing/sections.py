@@ -23,6 +23,7 @@ from promptsections.scope import Scope
 from promptsections.sections import Content, PromptSection
 from promptsections.testing.laws import assert_laws, resolve_anyhow
 from promptsections.testing.tokenizers import ReadingTokenizer, WordTokenizer
+from promptsections.tokens import Truncate
 
 _LARGE = 1_000_000
 """Tokens that are meant to be more than any section of a test has."""
@@ -166,19 +167,26 @@ def _check_fit(block: Block, counter: Counter, path: str, sizes: Sequence[int]) 
         assert size < natural or sent == everything, (
             f"fit: {path!r} is given {size} tokens, all that it needs, and does not send all"
         )
-        amount = _amount(sent)
+        amount = _amount(sent, _marker(block))
         assert amount >= less, (
             f"fit: {path!r} sends {amount} characters in {size} tokens, and {less} in fewer"
         )
         less = amount
 
 
-def _amount(messages: Iterable[Message]) -> int:
-    """Measure how much is sent, in characters and messages."""
+def _amount(messages: Iterable[Message], marker: str = "") -> int:
+    """Measure how much is sent, in characters and messages, without marks of what was cut."""
     return sum(
-        1 + len(message.text) + sum(len(call.arguments) for call in message.tool_calls)
+        1
+        + len(message.text.replace(marker, ""))
+        + sum(len(c.arguments) for c in message.tool_calls)
         for message in messages
     )
+
+
+def _marker(block: Block) -> str:
+    cut = getattr(block, "cut", None)
+    return cut.marker if isinstance(cut, Truncate) else ""
 
 
 def _check_reading(
