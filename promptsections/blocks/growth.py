@@ -8,7 +8,7 @@ from itertools import islice
 from threading import RLock
 from typing import Protocol
 
-from attrs import frozen
+from attrs import define
 
 from promptsections.counting import Counter
 from promptsections.tokens import joints_of
@@ -33,7 +33,7 @@ class Growing(Protocol):
         ...
 
 
-@frozen
+@define  # not frozen: made by the hundred, and attrs makes those faster
 class Grown:
     """The units that fit."""
 

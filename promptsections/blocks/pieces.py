@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
-from attrs import evolve, frozen
+from attrs import define, evolve, frozen
 
 from promptsections.blocks.results import CutResult, cut_result
 from promptsections.blocks.transcript import Transcript
@@ -37,7 +37,7 @@ class Rules:
         return self.pinned is not None and any(map(self.pinned, messages))
 
 
-@frozen
+@define  # not frozen: made by the hundred, and attrs makes those faster
 class Piece:
     """Messages that stand beside each other and are sent together."""
 

@@ -80,7 +80,14 @@ async def history_block(
             f"{kind} can be read only once: pass a list of messages, oldest first, "
             "or NewestFirst(open) where open() gives a fresh iterable, newest first"
         )
-    return HistoryBlock(() if value is None else as_history(value), **options)
+    newest = None if options.get("pinned") else _most(counter, available)
+    return HistoryBlock(() if value is None else as_history(value, newest), **options)
+
+
+def _most(counter: Counter, available: int) -> int:
+    """Return how many messages may be read for so many tokens, where each has a token of text."""
+    framing = 0 if counter.lines else counter.profile.tokens_per_message
+    return available // (framing + 1) + 64
 
 
 async def _read(source: NewestFirst, reader: _Reader, *, may_wait: bool) -> bool:

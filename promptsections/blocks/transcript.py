@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from enum import Enum
-from typing import cast
+from typing import Any, cast, overload
 
 from promptsections.blocks.repair import DROP, Repair, is_misplaced
 from promptsections.blocks.turns import Exchange, exchange_of, is_system, place_in_words
@@ -25,14 +25,51 @@ class Gap(Enum):
     LEFT_OUT = "left out"
 
 
-def as_history(value: object) -> Sequence[MessageLike]:
+class Snapshot(Sequence[MessageLike]):
+    """A list of messages as it is now: its newest ones are copied, older ones read on demand.
+
+    So a long list costs what is sent of it. Who appends to the list changes nothing here.
+    """
+
+    __slots__ = ("_list", "_newest", "_start")
+
+    def __init__(self, messages: MutableSequence[MessageLike], newest: int) -> None:
+        self._list = messages
+        self._start = max(0, len(messages) - newest)
+        self._newest = tuple(messages[self._start :])
+
+    def __len__(self) -> int:
+        return self._start + len(self._newest)
+
+    @overload
+    def __getitem__(self, place: int) -> MessageLike: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[MessageLike]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        if place < 0:
+            place += len(self)
+        if place >= self._start:
+            return self._newest[place - self._start]
+        if place < 0:
+            raise IndexError(place)
+        return self._list[place]
+
+
+def as_history(value: object, newest: int | None = None) -> Sequence[MessageLike]:
     """Take a shallow copy of a list of messages, oldest first; what cannot change is not copied.
+
+    Args:
+        value: the messages.
+        newest: how many of them may be needed; of a longer list no more is copied at once.
 
     Raises:
         InvalidHistoryError: if it is no sequence of messages.
     """
     if isinstance(value, MutableSequence):
-        return tuple(cast("MutableSequence[MessageLike]", value))
+        messages = cast("MutableSequence[MessageLike]", value)
+        return tuple(messages) if newest is None else Snapshot(messages, newest)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return cast("Sequence[MessageLike]", value)
     raise InvalidHistoryError(

@@ -124,6 +124,8 @@ class ModelProfile:
     _tokenizer: Tokenizer = field(init=False, eq=False, repr=False)
     _own_key: tuple[str, object] = field(init=False, eq=False, repr=False)
     """What messages remember their tokens under, as counted by this profile's own tokenizer."""
+    _framing: dict[str, int] = field(factory=dict[str, int], init=False, eq=False, repr=False)
+    """Role → what is around a text alone, in tokens of this profile's own tokenizer."""
 
     def __attrs_post_init__(self) -> None:
         _check(self)
@@ -181,10 +183,22 @@ class ModelProfile:
         for message in messages:
             known = message.remembered(key)
             if known is None:
-                text = self.content_tokens(message, tokenizer)
-                known = message.remember(key, text + self.framing_tokens(message, tokenizer))
+                known = message.remember(key, self._count(message, tokenizer, key))
             tokens += known
         return tokens
+
+    def _count(self, message: Message, tokenizer: Tokenizer, key: object) -> int:
+        """Count a message; what is around a text alone is the same for all of a role."""
+        content = message.content
+        has_more = (
+            message.tool_calls or message.tool_call_id or message.name or message.provider_data
+        )
+        if has_more or type(content) is not str or key is not self._own_key:
+            return self.content_tokens(message, tokenizer) + self.framing_tokens(message, tokenizer)
+        framing = self._framing.get(message.role)
+        if framing is None:
+            framing = self._framing[message.role] = self.framing_tokens(message, tokenizer)
+        return framing + tokenizer.count(content)
 
     def remembered_tokens(self, message: Message, tokenizer: Tokenizer) -> int | None:
         """Return what a message costs, in tokens, if it was counted whole before."""

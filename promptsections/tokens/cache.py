@@ -89,7 +89,9 @@ class CachedTokenizer:
     def _missed(self, text: str) -> int:
         found = self._old.get(text)
         if found is None:
-            found = checked_count(self.name, self._count(text))
+            found = self._count(text)
+            if type(found) is not int or found < 0:
+                found = checked_count(self.name, found)
         if len(text) <= MAX_CACHED_CHARACTERS:
             self._keep(text, found)
         return found

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptsections.blocks import HistoryBlock, NewestFirst, history_block
+from promptsections.blocks.transcript import as_history
 from promptsections.counting import Counter
 from promptsections.errors import DefinitionError, InvalidHistoryError, NeedsEventLoopError
 from promptsections.measurement import Measurement
@@ -293,3 +294,45 @@ def test_a_message_of_a_store_that_is_none_is_an_error_that_says_which() -> None
 def test_open_must_be_callable() -> None:
     with pytest.raises(DefinitionError, match="not list"):
         NewestFirst([])  # type: ignore[arg-type]
+
+
+class Watched(list[Any]):
+    """A list that notes the places that are read one by one."""
+
+    def __init__(self, *items: Any) -> None:
+        super().__init__(*items)
+        self.read: list[int] = []
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int):
+            self.read.append(place)
+        return super().__getitem__(place)
+
+
+def test_of_a_long_list_only_the_newest_messages_are_copied() -> None:
+    messages = Watched({"role": "user", "content": f"word {n}"} for n in range(1000))
+
+    snapshot = as_history(messages, 10)
+    messages.append({"role": "user", "content": "later"})
+    messages[995:] = []
+
+    assert len(snapshot) == 1000
+    assert snapshot[-1] == {"role": "user", "content": "word 999"}
+    assert messages.read == []
+    assert snapshot[3]["content"] == "word 3"
+    assert messages.read == [3]
+    assert [message["content"] for message in snapshot[988:991]] == [
+        "word 988",
+        "word 989",
+        "word 990",
+    ]
+    with pytest.raises(IndexError):
+        _ = snapshot[1000]
+
+
+def test_a_history_can_be_longer_than_what_was_copied_of_it() -> None:
+    messages = [Message("user", "word"), *[Message("assistant", "word")] * 500]
+    block = drive(history_block(messages, counter=plain_words(), available=10))
+
+    assert block.measure(plain_words(), 1000).natural == 501
+    assert block.fit(plain_words(), 1000) == tuple(messages)
