@@ -95,9 +95,10 @@ class AttachmentsBlock:
         floor = self._floor(counter, cost, tokens)
         for one in self._ranked():
             # A tokenizer may count more text lower, but below the floor is not what was asked for.
-            if floor <= cost((*kept, one)) <= tokens:
-                kept = (*kept, one)
-        return self._fitted(tuple(sorted(kept, key=lambda one: one[0])))
+            more = tuple(sorted((*kept, one), key=lambda each: each[0]))
+            if floor <= cost(more) <= tokens:
+                kept = more
+        return self._fitted(kept)
 
     def _floor(self, counter: Counter, cost: Costs, at_most: int) -> int:
         if self._core is not None:

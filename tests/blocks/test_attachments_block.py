@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from promptsections import Prompt, Renderer, SystemMessage, UserInput
 from promptsections.blocks import Attachment, AttachmentsBlock
-from promptsections.counting import Counter
+from promptsections.counting import Counter, Lines
 from promptsections.errors import BudgetExceededError, DefinitionError
 from promptsections.layout import Reason
 from promptsections.measurement import Measurement
@@ -261,3 +261,13 @@ def test_files_that_are_none_are_an_error(files: Any, said: str) -> None:
 def test_files_required_is_yes_or_no() -> None:
     with pytest.raises(DefinitionError, match="files_required='no'"):
         UserInput(files_required="no")  # type: ignore[arg-type]
+
+
+def test_attachments_are_priced_in_the_order_in_which_they_are_sent() -> None:
+    profile = ModelProfile.plain("cl100k_base")
+    counter = Counter(profile, profile.tokenizer(), Lines(prefix="so", separator=" "))
+    image = ImagePart("https://example.org/0.png")
+    attached = [Attachment(image, priority=0), Attachment(TextPart(" ")), image, image]
+    block = AttachmentsBlock("0" * 13, attached)
+
+    assert [counter.cost(block.fit(counter, tokens)) for tokens in (12, 13, 14)] == [11, 11, 14]
