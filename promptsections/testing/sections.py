@@ -167,26 +167,24 @@ def _check_fit(block: Block, counter: Counter, path: str, sizes: Sequence[int]) 
         assert size < natural or sent == everything, (
             f"fit: {path!r} is given {size} tokens, all that it needs, and does not send all"
         )
-        amount = _amount(sent, _marker(block))
+        amount = _amount(sent, getattr(block, "cut", None))
         assert amount >= less, (
             f"fit: {path!r} sends {amount} characters in {size} tokens, and {less} in fewer"
         )
         less = amount
 
 
-def _amount(messages: Iterable[Message], marker: str = "") -> int:
-    """Measure how much is sent, in characters and messages, without marks of what was cut."""
-    return sum(
-        1
-        + len(message.text.replace(marker, ""))
-        + sum(len(c.arguments) for c in message.tool_calls)
-        for message in messages
-    )
+def _amount(messages: Iterable[Message], cut: object = None) -> int:
+    """Measure how much is sent, in characters and messages, without marks of what was cut.
 
-
-def _marker(block: Block) -> str:
-    cut = getattr(block, "cut", None)
-    return cut.marker if isinstance(cut, Truncate) else ""
+    Of a text whose middle is cut out only the start is never less, so characters do not count.
+    """
+    marker, counts = (cut.marker, cut.keep != "middle") if isinstance(cut, Truncate) else ("", True)
+    amount = 0
+    for message in messages:
+        texts = (message.text.replace(marker, ""), *(call.arguments for call in message.tool_calls))
+        amount += 1 + (sum(map(len, texts)) if counts else 0)
+    return amount
 
 
 def _check_reading(
