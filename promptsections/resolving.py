@@ -218,15 +218,16 @@ async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection
 
 async def _content(section: PromptSection, scope: Scope) -> Content:
     """Ask a section for its content, and wait for it where that is allowed."""
-    if inspect.iscoroutinefunction(section.resolve) and not scope.may_await:
+    may_await = scope.may_await
+    if not may_await and inspect.iscoroutinefunction(type(section).resolve):
         raise _must_wait(section)
     found: Any = section.resolve(scope)
-    while inspect.isawaitable(found):
-        if not scope.may_await and not isinstance(found, Deferred):
+    while isinstance(found, Deferred) or inspect.isawaitable(found):
+        if not may_await and not isinstance(found, Deferred):
             if inspect.iscoroutine(found):
                 found.close()
             raise _must_wait(section)
-        found = await found
+        found = await cast("Awaitable[Any]", found)
     return cast("Content", found)
 
 

@@ -16,6 +16,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
+from types import FunctionType
 from typing import Any, Protocol, TypeVar, cast
 
 from attrs import evolve, frozen
@@ -208,11 +209,7 @@ class Scope:
         """
         if not callable(source):
             raise DefinitionError(f"a data source must be callable, not {type(source).__name__}")
-        call = getattr(source, "__call__", None)  # noqa: B004
-        is_async = any(
-            inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f)
-            for f in (source, call, getattr(source, "func", None))
-        )
+        is_async = _is_async(source)
         if is_async and not self.may_await:
             raise self._must_wait(source)
         try:
@@ -249,10 +246,23 @@ class Scope:
         )
 
 
+def _is_async(source: Any) -> bool:
+    """Say whether calling it gives a coroutine or an async generator for certain."""
+    if isinstance(source, FunctionType):  # the common case, much faster than asking `inspect`
+        return bool(source.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+    call = getattr(source, "__call__", None)  # noqa: B004
+    return any(
+        inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f)
+        for f in (source, call, getattr(source, "func", None))
+    )
+
+
 def _listed(found: Any) -> Any:
     """Read a plain iterable to its end; give anything that must be awaited back as it is."""
     if found is None:
         return []
+    if isinstance(found, list):
+        return [*cast("list[Any]", found)]
     if inspect.isawaitable(found) or isinstance(found, AsyncIterable):
         return cast("object", found)
     if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):

@@ -15,6 +15,7 @@ from promptsections.blocks.block import Fitted
 from promptsections.blocks.growth import Grown, Growth, adds_up
 from promptsections.blocks.ladder import Ladder, Marker
 from promptsections.blocks.pieces import Pieces, Pinned, Rules, StartOn
+from promptsections.blocks.recent import Recent
 from promptsections.blocks.remembering import Remembered
 from promptsections.blocks.repair import Repair, RepairHow
 from promptsections.blocks.transcript import Transcript, Transform, as_history
@@ -108,6 +109,11 @@ class HistoryBlock:
         factory=Remembered["tuple[_Climb, ...]"], init=False, eq=False, repr=False
     )
 
+    _must_send: bool | None = field(default=None, init=False, eq=False, repr=False)
+    _recents: Remembered[Recent | None] = field(
+        factory=Remembered["Recent | None"], init=False, eq=False, repr=False
+    )
+
     def __attrs_post_init__(self) -> None:
         transcript = Transcript(
             self.messages,
@@ -123,14 +129,26 @@ class HistoryBlock:
     @property
     def must_send(self) -> bool:
         """Whether the model is to answer what stands at the end, or something is pinned."""
-        return Pieces(self._transcript, self._rules).must_send
+        known = self._must_send
+        if known is None:
+            known = Pieces(self._transcript, self._rules).must_send
+            object.__setattr__(self, "_must_send", known)
+        return known
 
     def measure(self, counter: Counter, at_most: int, /) -> Measurement:
         """Add up exchanges from the newest on until they are more than `at_most` tokens."""
+        beyond = at_most + 1
+        recent = self._recent_of(counter)
+        if recent is not None:
+            recent.up_to(at_most)
+            if recent.is_empty:
+                return Measurement(0, 0)
+            known = recent.is_all and not self.unread
+            natural = recent.natural if known else beyond
+            return Measurement(min(recent.floor, beyond), min(natural, beyond))
         climb, grown = self._climb_up_to(counter, at_most)
         if grown.whole and not grown.units:
             return Measurement(0, 0)
-        beyond = at_most + 1
         floor = min(self._climbs_of(counter)[-1].growth.cost(1), beyond)
         if grown.whole:
             floor = min(floor, grown.peak)
@@ -143,6 +161,9 @@ class HistoryBlock:
 
     def place(self, counter: Counter, tokens: int, /) -> Fitted:
         """Do what `fit` does, and say how many messages were left out and what was repaired."""
+        recent = self._recent_of(counter)
+        if recent is not None:
+            return self._place_recent(recent, tokens)
         climb, grown = self._climb_up_to(counter, tokens)
         ladder = climb.ladder
         sent = ladder.sent(grown.units)
@@ -155,6 +176,36 @@ class HistoryBlock:
             omitted_is_exact=not self.unread,
             notes=(*notes, *ladder.notes(grown.units)),
         )
+
+    def _place_recent(self, recent: Recent, tokens: int) -> Fitted:
+        recent.up_to(tokens)
+        units = recent.units(tokens)
+        messages = recent.messages(units)
+        notes = [*self._transcript.notes]
+        if recent.is_all and recent.natural <= tokens:
+            notes += self._leading_notes()
+        return Fitted(
+            messages,
+            omitted=len(self.messages) - len(messages),
+            omitted_is_exact=not self.unread,
+            notes=(*notes, *recent.notes(units)),
+        )
+
+    def _recent_of(self, counter: Counter) -> Recent | None:
+        """Return the short way to add up, where nothing asks for more than the newest exchanges."""
+        return self._recents.of(counter, self._make_recent) if counter.lines is None else None
+
+    def _make_recent(self, counter: Counter) -> Recent | None:
+        rules = self._rules
+        is_simple = (
+            rules.start_on == "user"
+            and rules.max_messages is None
+            and rules.pinned is None
+            and self.omission_marker is None
+            and self.repair != "stub"
+        )
+        # The exchange under way may lose steps, and its results may be cut.
+        return Recent(self._transcript, counter) if is_simple and not self.must_send else None
 
     def _climb_up_to(self, counter: Counter, tokens: int) -> tuple[_Climb, Grown]:
         """Take what fits; without a marker only if nothing is left out.

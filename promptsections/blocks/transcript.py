@@ -139,6 +139,43 @@ class Transcript:
             end = exchange.span[0]
             yield exchange
 
+    def sendable_to_user(self) -> Iterator[tuple[tuple[Message, ...], tuple[Note, ...]]]:
+        """Yield messages and notes of the exchanges that begin with the user, newest first.
+
+        One in which nothing can be wrong, since it has no calls, is only parted from the others.
+        """
+        end = len(self._messages)
+        while end > self.start:
+            plain = self._plain_before(end) if end not in self._known else None
+            if plain is not None:
+                end, messages = plain
+                yield messages, ()
+                continue
+            exchange = self._known.get(end)
+            if exchange is None:
+                exchange = self._known[end] = self._exchange_before(end)
+            end = exchange.span[0]
+            if exchange.messages and exchange.messages[0].role == "user":
+                yield exchange.messages, exchange.notes
+
+    def _plain_before(self, end: int) -> tuple[int, tuple[Message, ...]] | None:
+        """Return a whole exchange without calls and where it begins, if there is one before."""
+        if self._transform is not None or not self._keep_system:
+            return None
+        found: list[Message] = []
+        while end > self.start:
+            end -= 1
+            message = self._at(end)
+            if message is None or message.tool_calls or message.tool_call_id:
+                return None
+            found.append(message)
+            if message.role == "user":
+                found.reverse()
+                return end, tuple(found)
+            if message.role == "tool":
+                return None
+        return None
+
     def _read_leading(self, found: list[Message]) -> int:
         end = 0
         for position in range(len(self._messages)):

@@ -37,7 +37,7 @@ from promptsections.profiles.tools import (
     ToolRule,
     ToolRules,
     call_tokens,
-    json_text,
+    provider_text,
     tool_tokens,
 )
 from promptsections.tokens import (
@@ -249,7 +249,7 @@ class ModelProfile:
             tokens += sum(self._part_tokens(part) for part in message.content)
         for provider in self.providers if message.provider_data else ():
             data = message.provider_data.get(provider)
-            tokens += tokenizer.count(_provider_text(data, provider)) if data else 0
+            tokens += tokenizer.count(provider_text(data, provider)) if data else 0
         return tokens
 
     def base_tokens(self, tools: Sequence[Tool], tokenizer: Tokenizer) -> int:
@@ -369,13 +369,6 @@ def _how(rule: ToolRules | None) -> str:
 
 def _of(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def _provider_text(data: object, provider: str) -> str:
-    try:
-        return json_text(data)
-    except (TypeError, ValueError) as error:
-        raise DefinitionError(f"provider_data[{provider!r}] is no JSON: {error}") from error
 
 
 # --- checks -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any, assert_never, cast
 
 from attrs import frozen
 
+from promptsections.errors import DefinitionError
 from promptsections.messages import Tool, ToolCall
 from promptsections.tokens import Tokenizer
 from promptsections.unicode import well_formed
@@ -100,6 +101,18 @@ def json_text(value: object) -> str:
         TypeError, ValueError: if it is no JSON.
     """
     return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def provider_text(data: object, provider: str) -> str:
+    """Write what is given back to a provider as the JSON that it is charged for.
+
+    Raises:
+        DefinitionError: if it is no JSON.
+    """
+    try:
+        return json_text(data)
+    except (TypeError, ValueError) as error:
+        raise DefinitionError(f"provider_data[{provider!r}] is no JSON: {error}") from error
 
 
 _COUNTED = frozenset({"type", "description", "enum", "properties", "items"})

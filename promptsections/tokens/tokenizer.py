@@ -124,7 +124,8 @@ def _name_of(owner: object) -> str:
 
 
 def _not_a_tokenizer(value: object, why: str) -> DefinitionError:
+    shown = repr(value)[:80]
     return DefinitionError(
-        f"{value!r} is no tokenizer: {why}. Give an object with name, exact and count(text), "
+        f"{shown} is no tokenizer: {why}. Give an object with name, exact and count(text), "
         'a function from text to a number of tokens, or the name "o200k_base" or "cl100k_base"'
     )

@@ -118,6 +118,8 @@ def test_more_room_never_sends_less(
         sent = {}
         last = -1
         for message in placed.messages:
+            if message.text == "[no result]":  # a placeholder looks like a result that was cut
+                continue
             found = [at for at in source(message, history) if at > last]
             if found:
                 last = found[0]
