@@ -17,9 +17,10 @@ from promptsections.errors import BudgetExceededError, LayoutError
 from promptsections.layout.compose import Composed, Piece, compose, measure_piece, size_of
 from promptsections.layout.resolved import ResolvedContent, ResolvedGroup
 from promptsections.layout.sizes import UNBOUNDED, Sizes
-from promptsections.layout.tree import Container, Leaf, Tree, build
+from promptsections.layout.tree import Container, Leaf, Tree, build, path_of
 from promptsections.messages import Message
 from promptsections.solver import Ledger, Solution, serving_order, solve
+from promptsections.tokens import joints_of
 
 
 @define
@@ -48,6 +49,8 @@ class Engine:
     """Path → what the section sends, as `compose` wants it."""
     fitted: dict[int, Fitted] = field(factory=dict[int, Fitted])
     """Leaf → what its block had to say."""
+    asked: dict[int, int] = field(factory=dict[int, int])
+    """Leaf → the size that its block was asked for last: a smaller one gives no more."""
     placed: dict[int, Placed] = field(factory=dict[int, Placed])
     """Container → how it was divided."""
 
@@ -109,6 +112,7 @@ class Engine:
                 section=path,
             )
         self.fitted[leaf.id] = fitted
+        self.asked[leaf.id] = tokens
         self.pieces[path] = piece
         return size
 
@@ -141,7 +145,7 @@ class Engine:
             self.hand_on(member, room, revive=revive)
             size = self._size(member)
         else:
-            if self.sizes.natural(track, used) <= used:
+            if used + room <= self.asked[track] or self.sizes.natural(track, used) <= used:
                 return left
             before = self.fitted[member.id], self.pieces[member.section.path]
             size = self._fit(member, used + room)
@@ -191,9 +195,19 @@ class Engine:
         if room >= 0 and self.place(self.tree.root, room):
             composed = self._spread(room)
             if composed.tokens <= room:
+                self._check_required(room)
                 return composed
             return self._repair(room, self._kept(), composed.tokens - room)
         return self._choose_by_recount(room)
+
+    def _check_required(self, room: int) -> None:
+        """Recount what is required, where a tokenizer may count less text higher than more."""
+        in_text = any(leaf.counter.lines is not None for leaf in self.tree.leaves)
+        if in_text and joints_of(self.resolved.tokenizer) == "none":
+            alone = Engine(self.resolved, self.tree, self.sizes, self.budget)
+            needed = alone.at_floors(None).tokens
+            if needed > room:
+                raise alone._exceeded(needed)
 
     def _spread(self, room: int, *, revive: bool = True) -> Composed:
         """Hand on what is left until exact counting finds nothing more to give."""
@@ -202,7 +216,8 @@ class Engine:
             left = room - composed.tokens
             if left <= 0:
                 break
-            self.hand_on(self.tree.root, left, revive=revive)
+            if self.hand_on(self.tree.root, left, revive=revive) == left:
+                break
             before, composed = composed, self._compose()
             if composed.tokens in (before.tokens, room):
                 break
@@ -235,10 +250,10 @@ class Engine:
         floors = {track: floor for track, floor in floors.items() if floor}
         ledger = Ledger(plan)
         ledger.try_unit(floors, UNBOUNDED, lambda track, _: floors[track])
-        caps = {track: plan.tracks[track].ceiling for track in floors}
-        placed = Placed(container, ledger, dict(floors), dict(caps), 0)
+        placed = Placed(container, ledger, dict(floors), {}, 0)
         self.placed[container.id] = placed
         for track, floor in floors.items():
+            placed.caps[track] = self._cap(placed, track, floor)
             member = container.members[track]
             if isinstance(member, Leaf):
                 placed.used[track] = self._fit(member, floor)
@@ -290,7 +305,9 @@ class Engine:
             if composed.tokens <= room:
                 return composed
             reserve += composed.tokens - room
-        return self.at_floors(kept)
+        self.at_floors(kept)
+        composed = self._spread(room, revive=False)  # what reservations have not used
+        return composed if composed.tokens <= room else self.at_floors(kept)
 
     def _choose_by_recount(self, room: int) -> Composed:
         """Choose sections again, by recounting the whole at its floors; then let them share."""
@@ -308,11 +325,16 @@ class Engine:
                     continue
                 if unit.within is not None and (container.id, unit.within) in refused:
                     refused.add((container.id, number))
-                elif self._fits_at_floors(trial, room):
+                elif self._may_fit(unit.tracks, room) and self._fits_at_floors(trial, room):
                     kept = self._kept()
                 else:
                     refused.add((container.id, number))
         return self._repair(room, kept, excess=0)
+
+    def _may_fit(self, tracks: Iterable[int], room: int) -> bool:
+        """Say whether floors are worth an exact count; joints save a few tokens of them."""
+        bound = room + room // 8 + _JOINTS_SAVE
+        return all(self.sizes.floor(track, bound) <= bound for track in tracks)
 
     def _fits_at_floors(self, kept: frozenset[int], room: int) -> bool:
         try:
@@ -349,6 +371,7 @@ class Engine:
 
 
 _TRIES = 3
+_JOINTS_SAVE = 16
 _SPREADS = 3
 
 
@@ -368,11 +391,6 @@ def _ask(leaf: Leaf, tokens: int) -> Fitted:
                 section=path,
             )
     return Fitted(messages)
-
-
-def path_of(member: Leaf | Container) -> str:
-    """Return the path of a leaf or container."""
-    return member.section.path if isinstance(member, Leaf) else member.group.path
 
 
 def engine_for(resolved: ResolvedContent, budget: int) -> Engine:

@@ -62,6 +62,11 @@ class Container:
     """Whether it must be sent: declared so, and something in it is required."""
 
 
+def path_of(member: Leaf | Container) -> str:
+    """Return the path of a leaf or container."""
+    return member.section.path if isinstance(member, Leaf) else member.group.path
+
+
 @frozen(eq=False)
 class Tree:
     """The whole prompt."""

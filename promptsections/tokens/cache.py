@@ -18,8 +18,8 @@ from promptsections.tokens.tokenizer import (
     joints_of,
 )
 
-MAX_CACHED_CHARACTERS = 4_096
-"""Longer texts are not kept: to hash and hold one costs about what counting it again would."""
+MAX_CACHED_CHARACTERS = 65_536
+"""Longer texts are not kept; to hash one takes a fiftieth of counting it, but holding it does not."""
 DEFAULT_MAX_BYTES = 8 * 1024 * 1024
 _ENTRY_BYTES = 140
 """What an entry takes beside its text: its place in the dictionary and the number, rounded up."""

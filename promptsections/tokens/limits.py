@@ -9,7 +9,7 @@ from promptsections.tokens.boundaries import first_strong, last_strong
 from promptsections.tokens.tokenizer import Tokenizer, joints_of
 
 SHORT = 4_096
-"""Characters up to which a text is simply counted; as long as what a cache keeps."""
+"""Characters up to which a text is simply counted."""
 LONGEST_TOKEN = 256
 """Characters that no token exceeds, of vocabularies that promise strong joints (they have 128)."""
 
