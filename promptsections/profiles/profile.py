@@ -37,6 +37,7 @@ from promptsections.profiles.tools import (
     ToolRule,
     ToolRules,
     call_tokens,
+    id_tokens,
     provider_text,
     tool_tokens,
 )
@@ -243,8 +244,8 @@ class ModelProfile:
             tokens += tokenizer.count(message.name) if self.counts_roles else 0
         for call in message.tool_calls:
             tokens += call_tokens(self.tools, call, tokenizer)
-        if message.tool_call_id and self.tools is not None:
-            tokens += self.tools.result + tokenizer.count(message.tool_call_id)
+        if message.role == "tool" and self.tools is not None:
+            tokens += self.tools.result + id_tokens(message.tool_call_id, tokenizer)
         if message.content is not None and not isinstance(message.content, str):
             tokens += sum(self._part_tokens(part) for part in message.content)
         for provider in self.providers if message.provider_data else ():

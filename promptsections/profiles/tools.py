@@ -88,10 +88,23 @@ def _as_json(tool: Tool, tokenizer: Tokenizer) -> int:
     return sum(tokenizer.count(well_formed(text)) for text in texts)
 
 
+_MADE_UP_ID = 9
+"""Characters of an id that `providers.ids` makes up; no token is shorter."""
+
+
 def call_tokens(rule: ToolRules | None, call: ToolCall, tokenizer: Tokenizer) -> int:
     """Return what a call costs, in tokens: name and arguments; by a rule also its id and frame."""
     tokens = tokenizer.count(call.name) + tokenizer.count(call.arguments)
-    return tokens if rule is None else tokens + rule.call + tokenizer.count(call.id)
+    return tokens if rule is None else tokens + rule.call + id_tokens(call.id, tokenizer)
+
+
+def id_tokens(identifier: str | None, tokenizer: Tokenizer) -> int:
+    """Return what the id of a call costs, in tokens; one that has to be made up at most its length.
+
+    Providers want an id on each call and result, and get nine letters and digits where there is
+    none.
+    """
+    return tokenizer.count(identifier) if identifier else _MADE_UP_ID
 
 
 def json_text(value: object) -> str:

@@ -15,8 +15,7 @@ from attrs import frozen
 from promptsections.errors import BudgetExceededError
 from promptsections.layout import Engine, engine_for
 from promptsections.layout.compose import Pieces, compose, measure_piece, size_of
-from promptsections.layout.tree import path_of
-from promptsections.layout.tree import Container, Leaf
+from promptsections.layout.tree import Container, Leaf, path_of
 from promptsections.rendered import Resolved
 from promptsections.solver import Ledger
 

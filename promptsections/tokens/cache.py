@@ -19,7 +19,7 @@ from promptsections.tokens.tokenizer import (
 )
 
 MAX_CACHED_CHARACTERS = 65_536
-"""Longer texts are not kept; to hash one takes a fiftieth of counting it, but holding it does not."""
+"""Longer texts are not kept: to hash one is cheap beside counting it, but to hold it is not."""
 DEFAULT_MAX_BYTES = 8 * 1024 * 1024
 _ENTRY_BYTES = 140
 """What an entry takes beside its text: its place in the dictionary and the number, rounded up."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from law_setups import ADDITIVE, HOSTILE, RENDERERS, Setup, setups
 from layout_oracle import given_by_law
 
-from promptsections import BudgetExceededError, Resolved, lay_out
+from promptsections import BudgetExceededError, Resolved, Share, lay_out
 from promptsections.testing import assert_fits, assert_no_waste, assert_required_kept
 
 BUDGETS = st.integers(1, 30) | st.integers(1, 300)
@@ -88,6 +88,24 @@ def test_law_03_and_04_kept_and_given_by_definition(setup: Setup, more: int) -> 
     assert expected is not None
     assert {path: layout[path].given for path in expected} == expected
     assert all(layout[path].kept for path in expected)
+
+
+@given(setups(ADDITIVE), st.integers(0, 15) | st.integers(0, 120))
+def test_law_04_nothing_exceeds_its_limits(setup: Setup, more: int) -> None:
+    """Nothing uses more than its ceiling, no share of the prompt more than its part of `space`.
+
+    Also after what others left over was handed on; a floor wins over a fraction.
+    """
+    resolved = setup.resolved()
+    layout = lay_out(resolved, minimum_of(resolved) + more).layout
+
+    for placement in layout.walk():
+        ceiling = placement.budget.ceiling
+        assert ceiling is None or placement.used <= ceiling
+    for placement in layout.placements:
+        if isinstance(placement.budget, Share) and placement.kept:
+            part = int(placement.budget.fraction * layout.space)
+            assert placement.used <= max(placement.floor, part)
 
 
 @given(setups(ADDITIVE), st.integers(0, 80), st.integers(1, 40))

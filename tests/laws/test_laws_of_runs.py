@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from law_setups import RENDERERS, Setup, setups
 
 from promptsections import (
+    Budget,
     BudgetExceededError,
     ConversationHistory,
     DataSourceSection,
@@ -121,28 +122,37 @@ LONG = SENTENCE * 20_000
 """More than a million characters."""
 
 
-@st.composite
-def large_prompts(draw: st.DrawFn) -> Prompt:
-    """Prompts whose every section is far larger than any budget here."""
+Outline = list[tuple[str, Budget, bool]]
+"""Kind, budget, and whether it is required, of sections far larger than any budget here."""
 
-    def section() -> PromptSection:
-        fields = {"tokens": draw(section_budgets(most=300)), "required": draw(st.booleans())}
-        match draw(st.integers(0, 3)):
-            case 0:
-                return TextSection(LONG, **fields)
-            case 1:
-                return DataSourceSection(FakeSource([SENTENCE * 2] * 5_000), **fields)
-            case 2:
-                return ConversationHistory(**fields)
-            case _:
-                children = [TextSection(LONG, tokens=1.0), ConversationHistory()]
-                return GroupSection(children, **fields)
-
-    return Prompt([section() for _ in range(draw(st.integers(1, 4)))])
+OUTLINES = st.lists(
+    st.tuples(
+        st.sampled_from(["text", "chunks", "history", "group"]),
+        section_budgets(most=300),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=4,
+)
 
 
-def read_by(prompt: Prompt, tokenizer: Tokenizer, output: str, budget: int) -> tuple[int, int]:
+def large_section(kind: str, tokens: Budget, required: bool) -> PromptSection:
+    match kind:
+        case "text":
+            return TextSection(LONG, tokens=tokens, required=required)
+        case "chunks":
+            source = FakeSource([SENTENCE * 2] * 5_000)
+            return DataSourceSection(source, tokens=tokens, required=required)
+        case "history":
+            return ConversationHistory(tokens=tokens, required=required)
+        case _:
+            children = [TextSection(LONG, tokens=1.0), ConversationHistory()]
+            return GroupSection(children, tokens=tokens, required=required)
+
+
+def read_by(outline: Outline, tokenizer: Tokenizer, output: str, budget: int) -> tuple[int, int]:
     """Return the characters that were read, and those that all sections could be given."""
+    prompt = Prompt([large_section(*entry) for entry in outline])
     reading = ReadingTokenizer(tokenizer)
     renderer = Renderer(tokenizer=reading, output=output)
     history = [
@@ -159,32 +169,32 @@ def read_by(prompt: Prompt, tokenizer: Tokenizer, output: str, budget: int) -> t
 
 
 @given(
-    large_prompts(),
+    OUTLINES,
     st.sampled_from([CharacterTokenizer(), TiktokenTokenizer("o200k_base")]),
     st.sampled_from(["messages", "text"]),
     st.integers(10, 3_000),
 )
 def test_law_12_pays_for_what_is_sent(
-    prompt: Prompt, tokenizer: Tokenizer, output: str, budget: int
+    outline: Outline, tokenizer: Tokenizer, output: str, budget: int
 ) -> None:
     """Of contents of a million characters no more is read than a few times what could be sent.
 
     Of each section: the first steps of a search, then what it was given or the room that refused
     it, and one unit; in a group with a budget once more.
     """
-    read, given_at_most = read_by(prompt, tokenizer, output, budget)
+    read, given_at_most = read_by(outline, tokenizer, output, budget)
 
-    assert read <= 5_000 * len(prompt.sections) + 12 * given_at_most
+    assert read <= 5_000 * len(outline) + 12 * given_at_most
 
 
-@given(large_prompts(), st.sampled_from(["messages", "text"]), st.integers(10, 500))
+@given(OUTLINES, st.sampled_from(["messages", "text"]), st.integers(10, 500))
 def test_law_12_a_tokenizer_that_promises_nothing_reads_more(
-    prompt: Prompt, output: str, budget: int
+    outline: Outline, output: str, budget: int
 ) -> None:
     """Joined texts are counted anew for it, some tens of times, but never all of a content."""
-    read, given_at_most = read_by(prompt, WordTokenizer(), output, budget)
+    read, given_at_most = read_by(outline, WordTokenizer(), output, budget)
 
-    assert read <= 20_000 * len(prompt.sections) + 40 * given_at_most
+    assert read <= 20_000 * len(outline) + 40 * given_at_most
 
 
 @given(st.integers(20, 2_000))

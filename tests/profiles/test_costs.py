@@ -20,6 +20,7 @@ from promptsections.messages import (
     to_messages,
 )
 from promptsections.profiles import MediaRule, ModelProfile, ToolRule, find_profile
+from promptsections.providers.openai_chat import from_messages, to_request
 
 CHAT = find_profile("gpt-4o")
 OLD = find_profile("gpt-4")
@@ -272,13 +273,16 @@ calls = st.lists(st.builds(ToolCall, texts, texts, texts), max_size=3)
 
 @given(texts, texts | st.none(), calls)
 def test_tokens_are_the_published_formula(text: str, name: str | None, made: Any) -> None:
-    """A message costs 3, its role, its values, 1 for a name, and 3 for each call."""
+    """A message costs 3, its role, its values, 1 for a name, and 3 for each call; an id that will be
+    made up costs 9."""
     count = CHAT.tokenizer().count
     message = Message("assistant", text, name=name, tool_calls=made)
     expected = 3 + 1 + count(message.text)
     expected += 1 + count(message.name) if message.name else 0
     for call in message.tool_calls:
-        expected += 3 + count(call.id) + count(call.name) + count(call.arguments)
+        expected += (
+            3 + (count(call.id) if call.id else 9) + count(call.name) + count(call.arguments)
+        )
 
     assert CHAT.message_tokens(message, CHAT.tokenizer()) == expected
 
@@ -392,3 +396,18 @@ def test_a_profile_may_estimate_files_otherwise() -> None:
     profile = ModelProfile(name="m", encoding="o200k_base", media=MediaRule(unknown_pages=1))
 
     assert total(profile, [Message("user", [FilePart(file_id="f")])]) == 3 + 4 + 1_500
+
+
+def test_a_call_and_a_result_without_ids_are_charged_for_those_that_are_made_up() -> None:
+    profile = find_profile("gpt-4o")
+    bare = [
+        Message("assistant", tool_calls=[ToolCall("", "f")]),
+        Message("tool", "result"),
+    ]
+
+    sent = from_messages(to_request([Message("user", "ask"), *bare])["messages"])[1:]
+
+    assert len(sent[0].tool_calls[0].id) == 9
+    assert sent[1].tool_call_id == sent[0].tool_calls[0].id
+    tokenizer = profile.tokenizer()
+    assert profile.messages_tokens(bare, tokenizer) >= profile.messages_tokens(sent, tokenizer)
