@@ -273,7 +273,7 @@ calls = st.lists(st.builds(ToolCall, texts, texts, texts), max_size=3)
 
 @given(texts, texts | st.none(), calls)
 def test_tokens_are_the_published_formula(text: str, name: str | None, made: Any) -> None:
-    """A message costs 3, its role, its values, 1 for a name, 3 for each call, 9 for a missing id."""
+    """A message costs 3, role, values, 1 for a name, 3 for each call, 9 for a missing id."""
     count = CHAT.tokenizer().count
     message = Message("assistant", text, name=name, tool_calls=made)
     expected = 3 + 1 + count(message.text)
