@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from law_setups import ADDITIVE, HOSTILE, RENDERERS, Setup, setups
 from layout_oracle import given_by_law
 
-from promptsections import BudgetExceededError, Resolved, Share, lay_out
-from promptsections.testing import assert_fits, assert_no_waste, assert_required_kept
+from promptsections import (
+    BudgetExceededError,
+    DataSourceSection,
+    Prompt,
+    Resolved,
+    Rest,
+    Share,
+    TextSection,
+    lay_out,
+)
+from promptsections.testing import (
+    FakeSource,
+    assert_fits,
+    assert_no_waste,
+    assert_required_kept,
+)
 
 BUDGETS = st.integers(1, 30) | st.integers(1, 300)
 
@@ -133,3 +149,16 @@ def test_law_05_no_waste(setup: Setup, more: int) -> None:
     resolved = setup.resolved()
 
     assert_no_waste(resolved, minimum_of(resolved) + more)
+
+
+def test_law_05_what_comes_back_keeps_to_its_fraction() -> None:
+    """A share that only what was left could take in gets no more than its part of `space`."""
+    chunks = FakeSource(["one two three four five"] * 2)
+    reserving = DataSourceSection(chunks, tokens=Rest(at_least=7), required=True)
+    share = TextSection("a b c d e f", tokens=Share(Fraction("0.3"), at_least=2), required=False)
+    resolved = ADDITIVE["words"].resolve(Prompt([reserving, share]), budget=8)
+
+    layout = lay_out(resolved).layout
+
+    assert layout.space == 8
+    assert (layout["data_source"].used, layout["text"].used) == (5, 2)
