@@ -10,7 +10,9 @@ import pytest
 from attrs import evolve
 
 from promptsections import (
+    Auto,
     DataSourceSection,
+    GroupSection,
     Layout,
     Message,
     Prompt,
@@ -19,6 +21,7 @@ from promptsections import (
     Rest,
     SystemMessage,
     TextSection,
+    Tokens,
     ToolCall,
 )
 from promptsections.layout import Engine, Placement, Reason
@@ -185,6 +188,29 @@ def test_what_could_be_larger_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "hand_on", no_handing_on)
     with pytest.raises(AssertionError, match="is sent in 5 tokens and could be in 10"):
         assert_no_waste(resolved, 13)
+
+
+def test_waste_in_a_group_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks = [["one two three", "four five six seven"], ["a b c d e"] * 2]
+    share, rest = DataSourceSection(FakeSource(chunks[0]), tokens=0.5), _rest(chunks[1])
+    limited = GroupSection([share, rest], tokens=Tokens(13))
+    resolved = WORDS.resolve(Prompt([limited]), budget=40)
+    assert_no_waste(resolved)
+
+    monkeypatch.setattr(Engine, "hand_on", no_handing_on)
+    with pytest.raises(AssertionError, match="is sent in 5 tokens and could be in 10"):
+        assert_no_waste(resolved)
+
+
+def _rest(chunks: list[str]) -> DataSourceSection:
+    return DataSourceSection(FakeSource(chunks), tokens=1.0)
+
+
+def test_a_floor_above_its_ceiling_has_no_minimum() -> None:
+    prompt = Prompt([TextSection("one two three", tokens=Auto(at_most=2))])
+
+    assert_minimum_budget(WORDS.resolve(prompt, budget=20))
+    assert_laws(WORDS, prompt, budgets=[1, 20])
 
 
 def test_a_minimum_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
