@@ -60,37 +60,36 @@ class Engine:
         """Divide what a container is given and fit what is kept; `False` if it does not fit."""
         room = given - container.wrapper
         solution = solve(container.plan, room, self.sizes, only=only) if room >= 0 else None
-        if solution is None:
-            return False
-        self._settle(container, solution, only)
-        return True
+        return solution is not None and self._settle(container, solution, only)
 
     def _settle(
-        self, container: Container, solution: Solution, only: frozenset[int] | None = None
-    ) -> None:
+        self, container: Container, solution: Solution, only: frozenset[int] | None
+    ) -> bool:
         ledger = Ledger(container.plan)
         ledger.try_unit(solution.floors, UNBOUNDED, lambda track, _: solution.floors[track])
         placed = Placed(
             container, ledger, dict(solution.given), dict(solution.caps), solution.space
         )
         self.placed[container.id] = placed
-        for track, tokens in solution.given.items():
-            self._put(placed, track, tokens, only)
+        return all(
+            self._put(placed, track, tokens, only) for track, tokens in solution.given.items()
+        )
 
     def _put(
         self, placed: Placed, track: int, tokens: int, only: frozenset[int] | None = None
-    ) -> None:
-        """Fit a track that is kept, for the first time."""
+    ) -> bool:
+        """Fit a track that is kept, for the first time; `False` if it does not fit.
+
+        A group always fits its floor, unless more is kept in it (`only`) than that was measured of.
+        """
         member = placed.container.members[track]
         if isinstance(member, Leaf):
             placed.used[track] = self._fit(member, tokens)
-        else:
-            if not self.place(member, tokens, only):
-                raise LayoutError(
-                    f"group {member.group.path!r} was measured smaller than it is",
-                    section=member.group.path,
-                )
-            placed.used[track] = self._size(member)
+            return True
+        if not self.place(member, tokens, only):
+            return False
+        placed.used[track] = self._size(member)
+        return True
 
     def _fit(self, leaf: Leaf, tokens: int) -> int:
         """Ask a block for its messages at a size, check its promises, and return what they take."""

@@ -22,6 +22,12 @@ def erratic(text: str) -> int:
     return len(text) // 3 + crc32(text.encode()) % 7 if text else 0
 
 
+def swelling(text: str) -> int:
+    """Count words, and two more if there are many, so that a whole is more than its parts."""
+    words = len(text.split())
+    return words + (2 if words > 6 else 0)
+
+
 ADDITIVE = {
     "words": Renderer(tokenizer=WordTokenizer()),
     "characters": Renderer(tokenizer=CharacterTokenizer()),
@@ -41,6 +47,7 @@ RENDERERS = {
 HOSTILE = {
     "erratic": Renderer(tokenizer=erratic),
     "erratic as text": Renderer(tokenizer=erratic, output="text"),
+    "swelling as text": Renderer(tokenizer=swelling, output="text"),
 }
 
 

@@ -13,6 +13,7 @@ from layout_oracle import given_by_law
 from promptsections import (
     BudgetExceededError,
     DataSourceSection,
+    GroupSection,
     Prompt,
     Resolved,
     Rest,
@@ -162,3 +163,19 @@ def test_law_05_what_comes_back_keeps_to_its_fraction() -> None:
 
     assert layout.space == 8
     assert (layout["data_source"].used, layout["text"].used) == (5, 2)
+
+
+@pytest.mark.parametrize("budget", [8, 9])
+def test_law_01_a_group_that_is_made_to_share_less_keeps_what_it_has(budget: int) -> None:
+    """Where a joined text is too large, a group may be left less than all that is kept in it."""
+    words = TextSection("a b c d e f", tokens=Rest(), required=False)
+    group = GroupSection(
+        [TextSection("g h", required=False), TextSection("i j", required=False)],
+        tokens=Rest(),
+        required=False,
+    )
+
+    rendered = HOSTILE["swelling as text"].render(Prompt([words, group]), budget=budget)
+
+    assert rendered.token_count <= budget
+    assert rendered.layout["group"].used == 4
