@@ -243,8 +243,10 @@ def _placement(
 
 def _summed(children: Sequence[Placement]) -> _Numbers:
     """Add up what stands in a group that only joins."""
+    kept = any(child.kept for child in children)
+    needed = (child for child in children if child.required and (child.kept or not kept))
     return _Numbers(
-        floor=sum(child.floor for child in children if child.required),
+        floor=sum(child.floor for child in needed),  # a group may be required that requires nothing
         natural=sum(child.natural for child in children),
         natural_is_exact=all(child.natural_is_exact for child in children),
         given=sum(child.given for child in children),

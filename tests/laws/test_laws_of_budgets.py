@@ -179,3 +179,15 @@ def test_law_01_a_group_that_is_made_to_share_less_keeps_what_it_has(budget: int
 
     assert rendered.token_count <= budget
     assert rendered.layout["group"].used == 4
+
+
+def test_law_02_a_group_that_requires_nothing_is_no_part_of_a_floor() -> None:
+    """It counts as optional, so the group around it is not told to need it."""
+    inner = GroupSection([TextSection("a b c d e", required=False)], tokens=Rest())
+    prompt = Prompt([GroupSection([TextSection("x y z"), inner])])
+
+    rendered = ADDITIVE["words"].render(prompt, budget=5)
+
+    assert_required_kept(rendered)
+    assert (rendered.layout["group"].floor, rendered.layout["group"].given) == (3, 3)
+    assert not rendered.layout["group/group"].kept
