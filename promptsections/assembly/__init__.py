@@ -1,0 +1,1 @@
+"""Context for a call, assembled from slots: purposes, sources, formatters, and a gateway."""
