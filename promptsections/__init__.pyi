@@ -20,6 +20,9 @@ from promptsections.budgets import (
     Tokens,
     to_budget,
 )
+from promptsections.caching import (
+    CachePolicy,
+)
 from promptsections.counting import (
     Counter,
 )
@@ -133,6 +136,7 @@ __all__ = [
     "Budget",
     "BudgetExceededError",
     "BudgetLike",
+    "CachePolicy",
     "Chunk",
     "ConfigError",
     "Content",

@@ -11,6 +11,7 @@ from attrs import Attribute, evolve, field, frozen
 
 from promptsections._run import NoWaiting, OnLoop, drive
 from promptsections.budgets import total_budget
+from promptsections.caching import CachePolicy
 from promptsections.checking import check
 from promptsections.errors import DefinitionError, InvalidBudgetError
 from promptsections.layout import is_light
@@ -42,6 +43,11 @@ def _one_of(*choices: str | None) -> Callable[[object, Attribute[Any], object], 
             raise DefinitionError(f"{attribute.name}={value!r} must be one of {listed}")
 
     return check
+
+
+def _policy(_: object, __: Attribute[Any], value: object) -> None:
+    if value is not None and not isinstance(value, CachePolicy):
+        raise DefinitionError(f"caching must be a CachePolicy, not {type(value).__name__}")
 
 
 @frozen
@@ -77,6 +83,8 @@ class Renderer:
     """The form of what comes out; by default as the profile has it."""
     reserve_output_tokens: int | None = field(default=None, kw_only=True)
     """Tokens of the window that are kept for the answer."""
+    caching: CachePolicy | None = field(default=None, kw_only=True, validator=_policy)
+    """What may be cached by the provider, and who may read it; `None` asks for nothing."""
     profile: ModelProfile = field(init=False)
     """What things cost, and how much fits."""
 
@@ -97,6 +105,7 @@ class Renderer:
         context: Any = None,
         reserve_output_tokens: int | None = None,
         timeout: float | None = None,
+        tenant: str | None = None,
     ) -> RenderedPrompt:
         """Render a prompt; works with and without a running event loop.
 
@@ -108,6 +117,7 @@ class Renderer:
             context: Whatever sections and functions of the framework need; passed through.
             reserve_output_tokens: Tokens kept for the answer, for this render.
             timeout: Seconds that a section may take to resolve, under `arender()`.
+            tenant: Id of the tenant, where the cache policy keeps tenants apart; never sent.
 
         Returns:
             Messages that fit, and the reasons.
@@ -125,6 +135,7 @@ class Renderer:
             context=context,
             reserve_output_tokens=reserve_output_tokens,
             timeout=timeout,
+            tenant=tenant,
         )
         return _timed(lay_out(resolved), started)
 
@@ -137,6 +148,7 @@ class Renderer:
         context: Any = None,
         reserve_output_tokens: int | None = None,
         timeout: float | None = None,
+        tenant: str | None = None,
     ) -> RenderedPrompt:
         """Render a prompt on asyncio or trio; sections and sources may wait, all at once.
 
@@ -144,7 +156,9 @@ class Renderer:
         """
         started = perf_counter()
         runner = OnLoop()
-        around = self._surroundings(memory, budget, context, reserve_output_tokens, timeout, runner)
+        around = self._surroundings(
+            memory, budget, context, reserve_output_tokens, timeout, tenant, runner
+        )
         resolved = await self._aresolve(prompt, around, runner)
         if is_light(resolved):
             return _timed(lay_out(resolved), started)
@@ -159,10 +173,11 @@ class Renderer:
         context: Any = None,
         reserve_output_tokens: int | None = None,
         timeout: float | None = None,
+        tenant: str | None = None,
     ) -> Resolved:
         """Do the I/O of a render, once; `lay_out` the result at any number of budgets."""
         around = self._surroundings(
-            memory, budget, context, reserve_output_tokens, timeout, NoWaiting()
+            memory, budget, context, reserve_output_tokens, timeout, tenant, NoWaiting()
         )
         return drive(resolve(_checked(prompt), around))
 
@@ -175,10 +190,13 @@ class Renderer:
         context: Any = None,
         reserve_output_tokens: int | None = None,
         timeout: float | None = None,
+        tenant: str | None = None,
     ) -> Resolved:
         """Do the I/O of a render on an event loop."""
         runner = OnLoop()
-        around = self._surroundings(memory, budget, context, reserve_output_tokens, timeout, runner)
+        around = self._surroundings(
+            memory, budget, context, reserve_output_tokens, timeout, tenant, runner
+        )
         return await self._aresolve(prompt, around, runner)
 
     async def _aresolve(self, prompt: Prompt, around: Surroundings, runner: OnLoop) -> Resolved:
@@ -206,6 +224,7 @@ class Renderer:
         context: Any,
         reserve: int | None,
         timeout: float | None,
+        tenant: str | None,
         runner: Runner,
     ) -> Surroundings:
         tokens, reserved = self._budget(budget, reserve)
@@ -224,6 +243,8 @@ class Renderer:
             on_failure=self.on_failure,
             timeout=timeout,
             runner=runner,
+            caching=self.caching,
+            tenant_scope=self.caching.scope_of(tenant) if self.caching is not None else None,
         )
 
     def _budget(self, budget: int | None, reserve: int | None) -> tuple[int, int]:

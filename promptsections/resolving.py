@@ -16,6 +16,7 @@ from attrs import evolve, field, frozen
 from promptsections._run import SelfCancelled, TimedOut
 from promptsections.blocks import HistoryBlock, StackBlock
 from promptsections.budgets import Share
+from promptsections.caching import CachePolicy
 from promptsections.counting import Counter
 from promptsections.errors import (
     DataSourceError,
@@ -68,6 +69,10 @@ class Surroundings:
     on_failure: Literal["drop", "raise"]
     timeout: float | None
     runner: Runner
+    caching: CachePolicy | None = None
+    """What the operator decided about the provider's cache; `None` is nothing."""
+    tenant_scope: str | None = None
+    """What stands for the tenant, where tenants are kept apart."""
     report: Report = field(factory=Report)
 
 
@@ -190,6 +195,7 @@ async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection
         undefined=around.undefined,
         counter=Counter(around.profile, around.tokenizer, lines if place.in_text else None),
         waiting=around.runner,
+        caching=around.caching is not None and around.caching.prompt_caching,
         resolver=_resolve_inside,
         report=around.report,
     )

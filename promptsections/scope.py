@@ -94,6 +94,8 @@ class Scope:
     """How things count where the section stands."""
     depth: int = 0
     """How many sections resolve around this one."""
+    caching: bool = False
+    """Whether the provider is asked to cache the beginning of the prompt."""
     waiting: Waiting
     """How the render waits; for the library itself, as the two below."""
     resolver: Callable[[Any, Scope], Awaitable[Any]]
