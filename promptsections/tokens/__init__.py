@@ -10,6 +10,7 @@ from promptsections.tokens.boundaries import first_strong, is_strong, last_stron
 from promptsections.tokens.cache import CachedTokenizer, cached
 from promptsections.tokens.limits import count_up_to
 from promptsections.tokens.segments import EMPTY, Segment, count_joined, join
+from promptsections.tokens.streaming import count_stream
 from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer, is_loaded
 from promptsections.tokens.tokenizer import (
     CallableTokenizer,
@@ -38,6 +39,7 @@ __all__ = [
     "as_tokenizer",
     "cached",
     "count_joined",
+    "count_stream",
     "count_up_to",
     "cut",
     "encoder_of",

@@ -97,4 +97,8 @@ class ScaledTokenizer:
 
     def count(self, text: str, /) -> int:
         """Estimate the tokens of `text`."""
-        return _ceil(self.base.count(text), self.factor)
+        return self.scaled(self.base.count(text))
+
+    def scaled(self, tokens: int) -> int:
+        """Return the estimate for a text that the base counts as so many tokens."""
+        return _ceil(tokens, self.factor)
