@@ -81,7 +81,7 @@ def ours(
 
 
 def make_prompt(workload: Workload) -> Prompt:
-    """System message, documents, history, question: the layout of most support bots."""
+    """System message, all documents, history, question: the layout of most support bots."""
     chunks = list(workload.chunks)
 
     def documents(_query: str, _scope: Scope) -> list[str]:
@@ -90,7 +90,7 @@ def make_prompt(workload: Workload) -> Prompt:
     return Prompt(
         [
             TextSection(workload.system),
-            DataSourceSection(documents),
+            DataSourceSection(documents, tokens=-1, required=True),
             ConversationHistory(),
             UserInput(),
         ]
@@ -124,11 +124,4 @@ def remembering_loop(workload: Workload, budget: int) -> Run:
 
 
 def _loop(workload: Workload, budget: int, count: Callable[[str], int]) -> Run:
-    return lambda: naive.trim(
-        count,
-        budget,
-        system=workload.system,
-        chunks=workload.chunks,
-        history=workload.history,
-        question=workload.question,
-    )
+    return lambda: naive.trim(count, budget, workload)

@@ -1,42 +1,28 @@
-"""The workload: a support chat made of real words, always the same, every size known.
+"""The workload: a support chat of ordinary sentences, always the same.
 
-Sizes are exact for o200k_base by construction: words and oddities are listed with their tokens, and
-they are joined where counts add. It counts nothing itself.
+`workload.txt.bz2` holds one text in each line: the system message, the question, ten documents, and
+ten thousand messages of a history, newest first. It counts nothing and knows no library, so that
+every subject can read it in an environment of its own.
 """
 
 from __future__ import annotations
 
+import bz2
+from functools import cache
 from pathlib import Path
-from random import Random
 from typing import Literal, NamedTuple
 
-SEED = 20240607
 HISTORY_SIZES = (10, 100, 1_000, 10_000)
 BUDGETS = (4_096, 100_000)
 SYSTEM_TOKENS = 200
 CHUNKS = 10
-CHUNK_TOKENS = 300
+CHUNK_TOKENS = (295, 300)
+"""The fewest and the most tokens of a document, of o200k_base like all sizes here."""
 QUESTION_TOKENS = 40
-TURN_TOKENS = (30, 70)
-"""The least and the most tokens of a message of the history; 50 in the mean."""
+TURN_TOKENS = (27, 70)
+"""The fewest and the most tokens of a message of the history; 50 in the mean."""
 
-WORDS = tuple(Path(__file__).with_name("words.txt").read_text(encoding="utf-8").split())
-"""Each is one token after a blank, and as the first word of a sentence."""
-ODDITIES = {
-    " 🙂": 1,
-    " €49.90": 4,
-    " https://example.org/a/b?c=1": 10,
-    " ERR-4042": 4,
-    " #98117": 3,
-    " 12:45": 4,
-    " naïve": 2,
-    " Größe": 1,
-    " 日本語": 2,
-    " `retry_after`": 4,
-    ' "as promised"': 4,
-}
-"""What real messages hold beside words, with its tokens; each begins with a blank."""
-
+_FILE = Path(__file__).with_name("workload.txt.bz2")
 
 Role = Literal["user", "assistant"]
 _ROLES: tuple[Role, Role] = ("assistant", "user")
@@ -58,18 +44,25 @@ class Workload(NamedTuple):
     """Oldest first; user and assistant in turn, the assistant last."""
     question: str
 
+    @property
+    def context(self) -> str:
+        """All documents in one text, as they are sent."""
+        return "\n\n".join(self.chunks)
+
+
+@cache
+def _texts() -> tuple[str, ...]:
+    return tuple(bz2.decompress(_FILE.read_bytes()).decode("utf-8").split("\n"))
+
 
 def make_workload(history: int) -> Workload:
-    """Make the texts; a longer history only has older messages more."""
-    random = Random(SEED)
-    system = make_text(random, SYSTEM_TOKENS)
-    chunks = tuple(make_text(random, CHUNK_TOKENS) for _ in range(CHUNKS))
-    question = make_text(random, QUESTION_TOKENS)
-    turns = [
-        Turn(_ROLES[age % 2], make_text(random, random.randint(*TURN_TOKENS)))
-        for age in range(history)
-    ]
-    return Workload(system, chunks, tuple(reversed(turns)), question)
+    """Return the texts with so many messages; a longer history only has older ones more."""
+    system, question, *rest = _texts()
+    newest_first = rest[CHUNKS : CHUNKS + history]
+    if len(newest_first) < history:
+        raise ValueError(f"the workload has {len(newest_first):,} messages, not {history:,}")
+    turns = [Turn(_ROLES[age % 2], text) for age, text in enumerate(newest_first)]
+    return fresh(Workload(system, tuple(rest[:CHUNKS]), tuple(reversed(turns)), question))
 
 
 def fresh(workload: Workload) -> Workload:
@@ -80,29 +73,6 @@ def fresh(workload: Workload) -> Workload:
         tuple(Turn(turn.role, _copied(turn.text)) for turn in workload.history),
         _copied(workload.question),
     )
-
-
-def make_text(random: Random, tokens: int) -> str:
-    """Make sentences of exactly so many tokens of o200k_base."""
-    pieces: list[str] = []
-    left, sentence = tokens, 0
-    while left:
-        after_a_word = sentence and pieces[-1] not in ODDITIES
-        if after_a_word and sentence > 6 and random.random() < 0.3:
-            pieces.append(random.choice((".", ".", "!", "?")))
-            left, sentence = left - 1, 0
-            continue
-        word = random.choice(WORDS)
-        if not sentence:
-            piece, cost = f" {word.capitalize()}", 1
-        elif random.random() < 0.04:
-            piece, cost = random.choice(tuple(ODDITIES.items()))
-        else:
-            piece, cost = f" {word}", 1
-        if cost <= left:
-            pieces.append(piece)
-            left, sentence = left - cost, sentence + 1
-    return "".join(pieces)[1:]
 
 
 def _copied(text: str) -> str:

@@ -14,11 +14,11 @@ from benchmarks.subjects import Meter, make_history, make_prompt, ours, plain_lo
 from benchmarks.workload import (
     BUDGETS,
     CHUNK_TOKENS,
-    ODDITIES,
+    CHUNKS,
+    HISTORY_SIZES,
     QUESTION_TOKENS,
     SYSTEM_TOKENS,
     TURN_TOKENS,
-    WORDS,
     make_workload,
 )
 from promptsections import (
@@ -41,37 +41,29 @@ from promptsections.tokens import CachedTokenizer, TiktokenTokenizer
 
 SMALL, LARGE = BUDGETS
 UNIT = 2_000
-"""Characters that no unit of the workload exceeds: a chunk, or a user's turn with its answer."""
+"""Characters that no unit of the workload exceeds: a user's turn with its answer."""
 
 
 # --- the workload -------------------------------------------------------------------------------
 
 
-def test_words_of_the_workload_are_one_token_wherever_they_stand() -> None:
-    count = TiktokenTokenizer().count
-
-    longer = [
-        form
-        for word in WORDS
-        for form in (f" {word}", f" {word.capitalize()}", word.capitalize())
-        if count(form) != 1
-    ]
-
-    assert longer == []
-    assert {text: count(text) for text in ODDITIES} == ODDITIES
-
-
 def test_texts_of_the_workload_have_the_sizes_that_it_names() -> None:
     count = TiktokenTokenizer().count
 
-    workload = make_workload(200)
+    workload = make_workload(10_000)
 
     assert count(workload.system) == SYSTEM_TOKENS
-    assert {count(chunk) for chunk in workload.chunks} == {CHUNK_TOKENS}
+    sizes = [count(chunk) for chunk in workload.chunks]
+    assert (min(sizes), max(sizes), len(sizes)) == (*CHUNK_TOKENS, CHUNKS)
     assert count(workload.question) == QUESTION_TOKENS
     sizes = [count(turn.text) for turn in workload.history]
-    assert TURN_TOKENS[0] <= min(sizes) <= max(sizes) <= TURN_TOKENS[1]
-    assert 45 < sum(sizes) / len(sizes) < 55
+    assert (min(sizes), max(sizes), len(sizes)) == (*TURN_TOKENS, HISTORY_SIZES[-1])
+    assert 49 < sum(sizes) / len(sizes) < 51
+
+
+def test_no_more_history_is_made_up_than_there_is() -> None:
+    with pytest.raises(ValueError, match="has 10,000 messages, not 10,001"):
+        make_workload(10_001)
 
 
 def test_longer_history_only_has_older_messages_more() -> None:
@@ -93,7 +85,7 @@ def test_cold_render_reads_what_it_sends_and_one_unit_of_each_cut_section(
 
     messages = sent(ours(workload, budget, meter)())
 
-    assert meter.characters <= 1.05 * messages.characters + 2 * UNIT
+    assert meter.characters <= 1.05 * messages.characters + UNIT
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
