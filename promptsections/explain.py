@@ -6,41 +6,50 @@ from collections.abc import Sequence
 
 from promptsections.layout.placement import Layout, Placement, describe_budget
 
-_HEADS = ("section", "budget", "floor", "natural", "given", "used", "outcome", "why")
+HEADS = ("section", "budget", "floor", "natural", "given", "used", "outcome", "why")
+"""What stands above the columns of a table."""
 
 
 def explain(layout: Layout) -> str:
     """Return the layout as a table: a row a section, then totals and notes."""
-    rows = [_row(placement, depth) for placement, depth in _walk(layout)]
-    widths = [max(len(row[i]) for row in (_HEADS, *rows)) for i in range(len(_HEADS))]
-    lines = [_line(_HEADS, widths), "  ".join("─" * width for width in widths)]
+    rows = [cells(placement) for placement in layout.walk()]
+    widths = [max(len(row[i]) for row in (HEADS, *rows)) for i in range(len(HEADS))]
+    lines = [_line(HEADS, widths), "  ".join("─" * width for width in widths)]
     lines += [_line(row, widths) for row in rows]
-    return "\n".join([*lines, "", _totals(layout), *_notes(layout)])
+    return "\n".join([*lines, "", totals(layout), *notes(layout)])
 
 
 def compare(before: Layout, after: Layout) -> str:
     """Return what differs between two layouts, a line a section; `""` if nothing does."""
-    old = {placement.path: placement for placement in before.walk()}
-    new = {placement.path: placement for placement in after.walk()}
     lines = [f"budget {before.budget} → {after.budget}"] if before.budget != after.budget else []
-    for path in dict.fromkeys([*old, *new]):
-        a, b = old.get(path), new.get(path)
+    for path, a, b in differences(before, after):
         if a is None:
             lines.append(f"+ {path}: {_outcome(b)}")
         elif b is None:
             lines.append(f"- {path}: {_outcome(a)}")
-        elif (a.outcome, a.reason, a.used) != (b.outcome, b.reason, b.used):
+        else:
             lines.append(f"  {path}: {_outcome(a)} → {_outcome(b)}")
     if before.token_count != after.token_count:
         lines.append(f"total {before.token_count} → {after.token_count} tokens")
     return "\n".join(lines)
 
 
-def _walk(layout: Layout) -> list[tuple[Placement, int]]:
-    return [(placement, placement.path.count("/")) for placement in layout.walk()]
+def differences(
+    before: Layout, after: Layout
+) -> list[tuple[str, Placement | None, Placement | None]]:
+    """Return path, old and new placement of each section that came out otherwise."""
+    old = {placement.path: placement for placement in before.walk()}
+    new = {placement.path: placement for placement in after.walk()}
+    pairs = ((path, old.get(path), new.get(path)) for path in dict.fromkeys([*old, *new]))
+    return [(path, a, b) for path, a, b in pairs if _came_out(a) != _came_out(b)]
 
 
-def _row(placement: Placement, depth: int) -> tuple[str, ...]:
+def _came_out(placement: Placement | None) -> object:
+    return placement and (placement.outcome, placement.reason, placement.used)
+
+
+def cells(placement: Placement) -> tuple[str, ...]:
+    """Return the row of a section; its name is indented by the groups around it."""
     mark = "" if placement.required else "?"
     natural = str(placement.natural) if placement.natural_is_exact else f">{placement.natural}"
     why = placement.reason.value
@@ -49,7 +58,7 @@ def _row(placement: Placement, depth: int) -> tuple[str, ...]:
     if placement.error:
         why += f": {placement.error}"
     return (
-        "  " * depth + placement.name + mark,
+        "  " * placement.path.count("/") + placement.name + mark,
         describe_budget(placement.budget),
         str(placement.floor),
         natural,
@@ -69,14 +78,16 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(padded).rstrip()
 
 
-def _totals(layout: Layout) -> str:
+def totals(layout: Layout) -> str:
+    """Say in one line what the prompt takes of its budget."""
     base = f", {layout.base} of them before the first message" if layout.base else ""
     kept = f"; {layout.reserved} kept for the answer" if layout.reserved else ""
     about = "" if layout.exact else "about "
     return f"{about}{layout.token_count} of {layout.budget} tokens{base}{kept}"
 
 
-def _notes(layout: Layout) -> list[str]:
+def notes(layout: Layout) -> list[str]:
+    """Return the notes of a layout, a line each."""
     return [
         f"note {note.code}{f' ({note.path})' if note.path else ''}: {note.detail}"
         for note in layout.notes
