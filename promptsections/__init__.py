@@ -21,7 +21,8 @@ _HOMES = {
     "counting": "Counter",
     "errors": (
         "BudgetExceededError ConfigError DataSourceError DefinitionError DuplicateNameError "
-        "FunctionError InvalidBudgetError InvalidHistoryError LayoutError NeedsEventLoopError "
+        "EmptyContextError FunctionError GatewayError InvalidAnswerError InvalidBudgetError "
+        "InvalidHistoryError LayoutError ModelCallError NeedsEventLoopError "
         "PromptSectionsError ProviderError RecursionLimitError ResolutionError "
         "SourceTimeoutError TemplateSyntaxError UndefinedVariableError UnknownFunctionError "
         "UnknownModelError UnsupportedContentError ValueRenderError"

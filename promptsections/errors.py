@@ -7,7 +7,7 @@ PromptSectionsError
 │   ├── InvalidBudgetError           .value .section
 │   ├── DuplicateNameError           .name
 │   ├── UnknownModelError            .name .suggestions
-│   └── ConfigError                  .path .kind
+│   └── ConfigError                  .path .kind .problems
 ├── ResolutionError                  content could not be produced; .section, __cause__
 │   ├── UndefinedVariableError       .name .suggestions .position
 │   ├── UnknownFunctionError         .name .suggestions .position
@@ -20,8 +20,12 @@ PromptSectionsError
 │   └── NeedsEventLoopError
 ├── LayoutError                      .section
 │   └── BudgetExceededError          .budget .needed .floors
-└── ProviderError                    this provider cannot express that
-    └── UnsupportedContentError
+├── ProviderError                    this provider cannot express that
+│   └── UnsupportedContentError
+└── GatewayError                     a call of a model came to nothing; .purpose .goal_id, __cause__
+    ├── EmptyContextError
+    ├── ModelCallError
+    └── InvalidAnswerError           .answer .problems
 ```
 
 Messages say what, where and what to do. Attributes are for machines. All of them survive pickling.
@@ -31,7 +35,7 @@ It knows no other module of the library.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 
 class PromptSectionsError(Exception):
@@ -106,15 +110,35 @@ class UnknownModelError(DefinitionError):
         """Known names that are near it, best first."""
 
 
-class ConfigError(DefinitionError):
-    """A prompt file that is missing or wrong."""
+class Problem(NamedTuple):
+    """One thing that is wrong with a prompt file."""
 
-    def __init__(self, message: str, *, path: str, kind: Literal["missing", "invalid"]) -> None:
+    message: str
+    """What is wrong, and what to do."""
+    line: int | None = None
+    """Counted from 1; `None` if it is not known."""
+    where: str = ""
+    """The place in the document: `sections[2].tokens`; `""` for all of it."""
+
+
+class ConfigError(DefinitionError):
+    """A prompt file that is missing or wrong; the message names everything that is."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str,
+        kind: Literal["missing", "invalid"],
+        problems: Sequence[Problem] = (),
+    ) -> None:
         super().__init__(message)
         self.path = path
         """The file, as far as it could be resolved."""
         self.kind = kind
         """Whether the file is missing or its content is invalid."""
+        self.problems = tuple(problems)
+        """All that was found, in the order of the file; empty if the file could not be read."""
 
 
 # --- content could not be produced ------------------------------------------------------------
@@ -236,3 +260,51 @@ class ProviderError(PromptSectionsError):
 
 class UnsupportedContentError(ProviderError):
     """Content of a kind that the provider's format has no place for."""
+
+
+# --- no answer ------------------------------------------------------------------------------------
+
+
+class GatewayError(PromptSectionsError):
+    """A call of a model that came to nothing; `__cause__` is what stood behind it."""
+
+    def __init__(
+        self, message: str, *, purpose: str | None = None, goal_id: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.purpose = purpose
+        """Name of the purpose of the call."""
+        self.goal_id = goal_id
+        """The goal that it was made for."""
+
+    def __str__(self) -> str:
+        known = {"purpose": self.purpose, "goal": self.goal_id}
+        where = ", ".join(f"{name} {value!r}" for name, value in known.items() if value is not None)
+        return f"{where}: {self.message}" if where else self.message
+
+
+class EmptyContextError(GatewayError):
+    """Nothing would have been sent but the instructions; the model was not called."""
+
+
+class ModelCallError(GatewayError):
+    """The model could not be called, or refused to answer."""
+
+
+class InvalidAnswerError(GatewayError):
+    """An answer that is not what was asked for."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        answer: str,
+        problems: Sequence[str] = (),
+        purpose: str | None = None,
+        goal_id: str | None = None,
+    ) -> None:
+        super().__init__(message, purpose=purpose, goal_id=goal_id)
+        self.answer = answer
+        """The text of the answer."""
+        self.problems = tuple(problems)
+        """What is wrong with it, one by one, with the path of the value."""
