@@ -1,0 +1,183 @@
+"""Read prompts in our own format: YAML, JSON and TOML that say the same.
+
+Nothing in a document is ever executed, and it reads no file outside its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from promptsections.config.files import one_line_end, read_text
+from promptsections.config.json_nodes import parse_json
+from promptsections.config.models import Settings, all_kinds, document_adapter, document_model
+from promptsections.config.nodes import Items, Mistake, Node, Table, to_plain
+from promptsections.config.problems import config_error, from_pydantic
+from promptsections.config.prompt_file import Place, PromptFile
+from promptsections.config.toml_nodes import parse_toml
+from promptsections.config.values import Reading
+from promptsections.config.yaml_nodes import parse_yaml
+from promptsections.errors import ConfigError, Problem
+from promptsections.prompt import Prompt
+from promptsections.sections import GroupSection, PromptSection
+
+Syntax = Literal["yaml", "json", "toml"]
+"""What a document may be written in."""
+
+SUFFIXES: Mapping[str, Syntax] = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".toml": "toml",
+}
+_PARSERS: Mapping[Syntax, Callable[[str], Node]] = {
+    "yaml": parse_yaml,
+    "json": parse_json,
+    "toml": parse_toml,
+}
+
+KindsLike = Mapping[str, type[PromptSection]]
+Callables = Mapping[str, Callable[..., Any]]
+
+
+def load(
+    path: str | Path, *, kinds: KindsLike | None = None, callables: Callables | None = None
+) -> Prompt:
+    """Read a prompt from a YAML, JSON or TOML file.
+
+    Args:
+        path: The file; its ending says what it is written in.
+        kinds: Your own sections: the name that a document uses → the class.
+        callables: Data sources and other functions that the document names.
+
+    Raises:
+        ConfigError: if the file is missing or anything in it is wrong; it names all of it.
+    """
+    return read_prompt_file(path, kinds=kinds, callables=callables).prompt
+
+
+def read_prompt_file(
+    path: str | Path, *, kinds: KindsLike | None = None, callables: Callables | None = None
+) -> PromptFile:
+    """Read a prompt and all that its file says beside it: model, budget, sample memory, places.
+
+    Args:
+        path: The file; its ending says what it is written in.
+        kinds: Your own sections: the name that a document uses → the class.
+        callables: Data sources and other functions that the document names.
+
+    Raises:
+        ConfigError: if the file is missing or anything in it is wrong; it names all of it.
+    """
+    file = Path(path).absolute()
+    text = read_text(file)
+    node = parse(text, syntax_of(file), str(file))
+    reading = Reading(folder=file.parent, callables=callables or {})
+    return _read(node, file, kinds, reading)
+
+
+def loads(
+    text: str,
+    *,
+    format: Syntax = "yaml",  # noqa: A002  it is what people call it
+    folder: str | Path | None = None,
+    kinds: KindsLike | None = None,
+    callables: Callables | None = None,
+) -> PromptFile:
+    """Read a prompt from a text.
+
+    Args:
+        text: The document.
+        format: What it is written in.
+        folder: Where the files stand that it names; by default it may name none.
+        kinds: Your own sections: the name that a document uses → the class.
+        callables: Data sources and other functions that the document names.
+
+    Raises:
+        ConfigError: if anything in it is wrong; it names all of it.
+    """
+    node = parse(one_line_end(text), format, TEXT)
+    reading = Reading(
+        folder=Path(folder) if folder is not None else None, callables=callables or {}
+    )
+    return _read(node, None, kinds, reading)
+
+
+TEXT = "<text>"
+"""Stands for the file in errors about a text."""
+
+
+def syntax_of(path: Path) -> Syntax:
+    """Return what a file is written in, by its ending.
+
+    Raises:
+        ConfigError: if the ending is none that is known.
+    """
+    syntax = SUFFIXES.get(path.suffix.lower())
+    if syntax is None:
+        raise ConfigError(
+            f"{path}: prompts are read from files that end in {', '.join(SUFFIXES)}",
+            path=str(path),
+            kind="invalid",
+        )
+    return syntax
+
+
+def parse(text: str, syntax: Syntax, file: str) -> Node:
+    """Read the nodes of a document.
+
+    Raises:
+        ConfigError: if it is not written in that.
+    """
+    try:
+        return _PARSERS[syntax](text)
+    except Mistake as mistake:
+        raise config_error([Problem(mistake.message, mistake.line)], file) from None
+
+
+def _read(node: Node, path: Path | None, kinds: KindsLike | None, reading: Reading) -> PromptFile:
+    known = all_kinds(kinds)
+    file = str(path) if path else TEXT
+    if not isinstance(node, Table):
+        problem = Problem("a prompt is a table with the key 'sections'", node.line)
+        raise config_error([problem], file)
+    try:
+        prompt, settings = document_adapter(known).validate_python(to_plain(node), context=reading)
+    except ValidationError as error:
+        raise from_pydantic(error, node, file, document_model(known)) from None
+    return _file(prompt, settings, node, path)
+
+
+def _file(prompt: Prompt, settings: Settings, node: Table, path: Path | None) -> PromptFile:
+    places = {} if path is None else dict(_places(prompt, node, path))
+    return PromptFile(
+        prompt=prompt,
+        format="promptsections",
+        path=path,
+        name=prompt.name,
+        description=settings.description,
+        model=settings.model,
+        budget=settings.budget,
+        reserve_output_tokens=settings.reserve_output_tokens,
+        memory=settings.memory,
+        variables=settings.variables,
+        functions=None if settings.functions is None else tuple(settings.functions),
+        options=settings.options,
+        places=places,
+    )
+
+
+def _places(
+    group: GroupSection, node: Table, file: Path, above: str = ""
+) -> Iterator[tuple[str, Place]]:
+    """Yield the path of every section, with the line where it is written."""
+    written = node.items.get("sections")
+    nodes = written.items if isinstance(written, Items) else []
+    for name, section, inner in zip(group.names, group.sections, nodes, strict=True):
+        path = f"{above}/{name}" if above else name
+        yield path, Place(file, inner.line)
+        if isinstance(section, GroupSection) and isinstance(inner, Table):
+            yield from _places(section, inner, file, path)

@@ -1,0 +1,241 @@
+"""From the fields of an attrs class to a pydantic model, and from a type to how a file writes it.
+
+It knows types; a new field of a section needs no line here as long as its type is one of these.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from typing import Annotated, Any, ForwardRef, NewType, Union, cast, get_args, get_origin
+
+import attrs
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic.errors import PydanticSchemaGenerationError
+
+from promptsections.budgets import Auto, Rest, Share, Tokens
+from promptsections.config import values
+from promptsections.config.nodes import as_written, settle
+from promptsections.errors import DefinitionError
+from promptsections.messages import ToolCall
+from promptsections.sections import DataSource, PromptSection, TextSection
+from promptsections.templates import Template
+from promptsections.tokens import Truncate
+
+SECTION = "AnySection"
+"""Stands for the type of a section until all kinds are known."""
+
+FIELD = "field_"
+"""Stands before the names of fields inside of models, since pydantic keeps some names for itself."""
+
+_SPECIAL: Mapping[tuple[type, str], Any] = {
+    (TextSection, "text"): values.LongText,
+    (ToolCall, "arguments"): values.Arguments,
+}
+"""Fields that a file may write in more ways than their type says."""
+
+
+def model_of(cls: type, **more: Any) -> type[BaseModel]:
+    """Make the model of an attrs class; fields that no file can express are not in it.
+
+    Raises:
+        DefinitionError: if such a field has no default either.
+    """
+    fields: dict[str, Any] = dict(more)
+    for field, hint in fields_of(cls):
+        annotation = _SPECIAL.get((cls, field.name)) or annotation_of(hint)
+        if annotation is not None:
+            default = ... if field.default is attrs.NOTHING else None
+            fields[FIELD + field.name] = (annotation, Field(default, alias=field.alias))
+        elif field.default is attrs.NOTHING:
+            raise DefinitionError(
+                f"no file can express {cls.__name__}.{field.name}, a {_name(hint)}: give it a "
+                "default, or a type such as str, int, bool, Literal, list, dict"
+            )
+    return create_model(cls.__name__, __config__=values.CLOSED, **fields)
+
+
+def fields_of(cls: type) -> Iterator[tuple[attrs.Attribute[Any], Any]]:
+    """Yield the fields that can be given when an instance is made, with their types.
+
+    Raises:
+        DefinitionError: if the types cannot be read.
+    """
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError as error:
+        raise DefinitionError(
+            f"the types of {cls.__name__} cannot be read: {error}; define them in its module"
+        ) from error
+    for field in attrs.fields(cls):
+        if field.init:
+            yield field, hints.get(field.name, Any)
+
+
+def given(model: BaseModel) -> dict[str, Any]:
+    """Return what a document says of the fields of an attrs class."""
+    fields = type(model).model_fields
+    return {
+        cast("str", fields[name].alias): getattr(model, name)
+        for name in fields
+        if name in model.model_fields_set and name.startswith(FIELD)
+    }
+
+
+def construct(cls: type, arguments: Mapping[str, Any]) -> Any:
+    """Make an instance; whatever is wrong with the arguments is a `ValueError`."""
+    try:
+        return cls(**arguments)
+    except ValueError:
+        raise
+    except Exception as error:  # a user's class may raise anything
+        raise ValueError(f"{cls.__name__}: {error}") from error
+
+
+# --- types ----------------------------------------------------------------------------------------
+
+_PLAIN: Mapping[Any, Any] = {
+    str: values.Text,
+    bool: values.Flag,
+    int: values.Whole,
+    float: values.Number,
+    Fraction: values.Part,
+    Decimal: Annotated[values.Part, AfterValidator(lambda part: Decimal(str(float(part))))],
+    Template: values.TemplateText,
+    DataSource: values.Source,
+    Any: values.Anything,
+    object: values.Anything,
+}
+_LISTS: Mapping[Any, Callable[[list[Any]], object]] = {
+    tuple: tuple,
+    set: set,
+    frozenset: frozenset,
+    Set: frozenset,
+    list: list,
+    Sequence: tuple,
+    Iterable: tuple,
+}
+
+
+def annotation_of(hint: Any) -> Any:
+    """Return the annotation that reads values of a type, or `None` if no file can express them."""
+    if isinstance(hint, typing.Hashable) and hint in _PLAIN:
+        return _PLAIN[hint]
+    origin, arguments = get_origin(hint), get_args(hint)
+    match origin:
+        case typing.Annotated:
+            return annotation_of(arguments[0])
+        case typing.Union | types.UnionType:
+            return _union(arguments)
+        case typing.Literal:
+            return values.choice(arguments)
+        case _ if hint is Callable or origin is Callable:
+            return values.Named
+        case _ if (origin or hint) in _LISTS:
+            return _list(origin or hint, arguments)
+        case _ if (origin or hint) in (dict, Mapping):
+            inner = annotation_of(arguments[1]) if arguments else values.Anything
+            return None if inner is None else dict[str, inner]
+        case _:
+            return _class(hint)
+
+
+def _union(arguments: Sequence[Any]) -> Any:
+    if any(budget in arguments for budget in (Auto, Tokens, Share, Rest)):
+        return values.BudgetText
+    others = [argument for argument in arguments if argument is not types.NoneType]
+    if Truncate in others:
+        return _when_over()
+    if len(others) == 1:
+        inner = annotation_of(others[0])
+        return None if inner is None else values.optional(inner)
+    return _other(Union[tuple(arguments)])  # noqa: UP007  made at run time
+
+
+def _when_over() -> Any:
+    def read(value: object) -> object:
+        word = values.read_string("whole" if values.nothing(value) is None else value)
+        return None if word == "whole" else values.choice_of(_GIVES_WAY, word)
+
+    short = Annotated[object, PlainValidator(read), WithJsonSchema({"enum": [*_GIVES_WAY, None]})]
+    return values.short_or_table(short, _instance(Truncate))
+
+
+_GIVES_WAY = ("by_budget", "whole")
+
+
+def _list(kind: Any, arguments: Sequence[Any]) -> Any:
+    items = [argument for argument in arguments if argument is not Ellipsis]
+    if not items:
+        inner: Any = values.Anything
+    elif all(item == items[0] for item in items):
+        inner = annotation_of(items[0])
+    else:
+        return _other(kind[tuple(arguments)])
+    return None if inner is None else Annotated[list[inner], AfterValidator(_LISTS[kind])]
+
+
+def _class(hint: Any) -> Any:
+    if isinstance(hint, NewType):
+        return annotation_of(hint.__supertype__)
+    if not isinstance(hint, type):
+        return _other(hint)
+    if issubclass(hint, PromptSection):
+        return ForwardRef(SECTION)
+    if issubclass(hint, Enum):
+        return Annotated[values.choice([member.value for member in hint]), AfterValidator(hint)]
+    if attrs.has(hint):
+        return _instance(hint)
+    if getattr(hint, "_is_protocol", False) and hasattr(hint, "__call__"):  # noqa: B004
+        return values.Named
+    return _other(hint)
+
+
+def _instance(cls: type) -> Any:
+    """Return the annotation of a table that makes an instance of an attrs class."""
+    model: Any = model_of(cls)
+    return Annotated[model, AfterValidator(lambda found: construct(cls, given(found)))]
+
+
+def _other(hint: Any) -> Any:
+    """Leave a type to pydantic: dates, dataclasses, unions and whatever else it knows."""
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(hint)
+        schema = adapter.json_schema()
+    except (PydanticSchemaGenerationError, ValueError, TypeError):
+        return None
+
+    def read(value: object) -> object:
+        try:
+            return adapter.validate_python(settle(value))
+        except ValidationError as error:
+            try:
+                return adapter.validate_python(as_written(value))
+            except ValidationError:
+                raise ValueError(_told(error, hint)) from None
+
+    return Annotated[object, PlainValidator(read), WithJsonSchema(schema)]
+
+
+def _told(error: ValidationError, hint: object) -> str:
+    first = error.errors()[0]
+    where = ".".join(map(str, first["loc"]))
+    what = first["msg"].replace("Input should be", "must be")
+    return f"is no {_name(hint)}: {where + ': ' if where else ''}{what}"
+
+
+def _name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
