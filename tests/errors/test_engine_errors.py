@@ -406,6 +406,10 @@ def test_every_error_of_the_engine_is_provoked() -> None:
         ps.SourceTimeoutError,  # under arender(): tests/renderer
         ps.ProviderError,  # of providers
         ps.UnsupportedContentError,
+        ps.GatewayError,  # of the gateway: tests/assembly
+        ps.EmptyContextError,
+        ps.ModelCallError,
+        ps.InvalidAnswerError,
     }
 
     public = {kind for kind in tree if not kind.__name__.startswith("_")}

@@ -1,0 +1,158 @@
+"""From the text of an answer to a value: finds the JSON in it, and validates that.
+
+It knows no models and no prompts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from promptsections.errors import InvalidAnswerError
+
+T = TypeVar("T")
+
+_FENCE: Final = re.compile(
+    r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*\n|`{3,}(json)\s+", re.IGNORECASE | re.MULTILINE
+)
+"""A line that parts blocks from prose, or `json` right behind backticks within a line."""
+
+_START: Final = re.compile(r"[\[{]")
+_BLANKS: Final = re.compile(r"\s*")
+_DECODER: Final = json.JSONDecoder()
+_SHOWN: Final = 80
+
+
+def extract_json(answer: str) -> str:
+    """Return the JSON in an answer, byte for byte.
+
+    It may be the whole answer (then it may be any value), or an array or object in a fenced block
+    or in prose. Blocks labelled `json`, in any case, go first, then other blocks, then prose; the
+    first that is complete is taken. Fences inside strings are text, and a fence need not be closed.
+
+    Raises:
+        InvalidAnswerError: there is none, or the first one breaks off or is malformed; nothing
+            inside of it is taken instead.
+    """
+    whole = answer.strip().removeprefix("\ufeff").strip()
+    if _is_json(whole):
+        return whole
+    problems: list[str] = []
+    for start in _fenced(answer):
+        found, _ = _value_at(answer, start, problems)
+        if found is not None:
+            return found
+    found = _first_value(answer, problems)
+    if found is not None:
+        return found
+    raise _no_json(answer, problems)
+
+
+def parse_answer(answer: str, kind: type[T]) -> T:
+    """Find the JSON in an answer and validate it.
+
+    Args:
+        answer: The text.
+        kind: A pydantic model, or any type that pydantic can validate.
+
+    Raises:
+        InvalidAnswerError: no JSON, or it is not of that kind; `.problems` says what is wrong, and
+            where.
+    """
+    text = extract_json(answer)
+    try:
+        return _adapter(kind).validate_json(text)
+    except ValidationError as error:
+        problems = tuple(_problem(detail) for detail in error.errors(include_url=False))
+        raise InvalidAnswerError(
+            f"the answer is no {_name(kind)}: {'; '.join(problems)}",
+            answer=answer,
+            problems=problems,
+        ) from error
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema that answers of a kind have."""
+    return _adapter(kind).json_schema()
+
+
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)
+
+
+def _name(kind: Any) -> str:
+    return str(getattr(kind, "__name__", kind))
+
+
+def _problem(detail: Any) -> str:
+    path = ".".join(map(str, detail["loc"])) or "the value"
+    return f"{path}: {detail['msg'][:1].lower()}{detail['msg'][1:]}"
+
+
+# --- where JSON may stand -------------------------------------------------------------------------
+
+
+def _fenced(answer: str) -> list[int]:
+    """Return the offsets of arrays and objects that begin a block, best first."""
+    labelled: list[int] = []
+    others: list[int] = []
+    for fence in _FENCE.finditer(answer):
+        label = (fence[1] or fence[2] or "").lower()
+        start = cast("re.Match[str]", _BLANKS.match(answer, fence.end())).end()
+        if _START.match(answer, start):
+            (labelled if label.startswith("json") else others).append(start)
+    return labelled + others
+
+
+def _first_value(text: str, problems: list[str]) -> str | None:
+    """Return the first complete array or object, unless one before it breaks off."""
+    start: int | None = 0
+    while start is not None and (found := _START.search(text, start)) is not None:
+        value, start = _value_at(text, found.start(), problems)
+        if value is not None:
+            return value
+    return None
+
+
+def _value_at(text: str, start: int, problems: list[str]) -> tuple[str | None, int | None]:
+    """Return the value that starts here; else remember why not, and say where to look further.
+
+    What stands inside a value that breaks off is part of it, not the answer: no further, then.
+    """
+    try:
+        _, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        problems.append(f"{error.msg} (line {error.lineno}, column {error.colno})")
+        return None, None if _breaks_off(error) else max(error.pos, start + 1)
+    except RecursionError:
+        problems.append("it is nested too deep")
+        return None, None
+    return text[start:end], None
+
+
+def _breaks_off(error: json.JSONDecodeError) -> bool:
+    return error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip("`~ \t\r\n")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _no_json(answer: str, problems: list[str]) -> InvalidAnswerError:
+    shown = answer.strip()
+    shown = f"{shown[:_SHOWN]}…" if len(shown) > _SHOWN else shown
+    if not shown:
+        return InvalidAnswerError("the answer is empty", answer=answer, problems=("it is empty",))
+    why = f": {problems[0]}" if problems else ""
+    return InvalidAnswerError(
+        f"the answer holds no complete JSON{why}; it begins {shown!r}",
+        answer=answer,
+        problems=tuple(problems) or ("it holds no JSON",),
+    )
