@@ -3,7 +3,18 @@
 The only package that may import pydantic.
 """
 
-from promptsections.config.document import load, loads, read_prompt_file
+from promptsections.config.document import load, loads, read_data, read_prompt_file
+from promptsections.config.formats import open_prompt
 from promptsections.config.prompt_file import Place, PromptFile
+from promptsections.config.schema import json_schema
 
-__all__ = ["Place", "PromptFile", "load", "loads", "read_prompt_file"]
+__all__ = [
+    "Place",
+    "PromptFile",
+    "json_schema",
+    "load",
+    "loads",
+    "open_prompt",
+    "read_data",
+    "read_prompt_file",
+]

@@ -6,15 +6,16 @@ Nothing in a document is ever executed, and it reads no file outside its folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from promptsections.config.files import one_line_end, read_text
-from promptsections.config.json_nodes import parse_json
+from promptsections.config.json_nodes import parse_json, read_json
 from promptsections.config.models import Settings, all_kinds, document_adapter, document_model
-from promptsections.config.nodes import Items, Mistake, Node, Table, to_plain
+from promptsections.config.nodes import Items, Mistake, Node, Table, settle, to_plain
 from promptsections.config.problems import config_error, from_pydantic
 from promptsections.config.prompt_file import Place, PromptFile
 from promptsections.config.toml_nodes import parse_toml
@@ -136,6 +137,28 @@ def parse(text: str, syntax: Syntax, file: str) -> Node:
         return _PARSERS[syntax](text)
     except Mistake as mistake:
         raise config_error([Problem(mistake.message, mistake.line)], file) from None
+
+
+def read_data(text: str, suffix: str, *, name: str = TEXT) -> Any:
+    """Read plain data, such as memory, from a YAML, JSON or TOML text.
+
+    YAML's unquoted values are numbers only if they print as they are written: `1.10`, `007` and
+    `1_000` are texts, and so is `no`.
+
+    Args:
+        text: The data.
+        suffix: The ending of its file: `.yaml`, `.yml`, `.json`, `.toml`.
+        name: What errors call it.
+
+    Raises:
+        ConfigError: if it cannot be read.
+    """
+    syntax = syntax_of(Path(name if name.endswith(suffix) else name + suffix))
+    text = one_line_end(text)
+    if syntax == "json":
+        with suppress(ValueError, RecursionError):
+            return read_json(text)
+    return settle(to_plain(parse(text, syntax, name)))
 
 
 def _read(node: Node, path: Path | None, kinds: KindsLike | None, reading: Reading) -> PromptFile:

@@ -39,7 +39,7 @@ SECTION = "AnySection"
 """Stands for the type of a section until all kinds are known."""
 
 FIELD = "field_"
-"""Stands before the names of fields inside of models, since pydantic keeps some names for itself."""
+"""Stands before the names of fields in models, since pydantic keeps some names for itself."""
 
 _SPECIAL: Mapping[tuple[type, str], Any] = {
     (TextSection, "text"): values.LongText,
@@ -148,7 +148,7 @@ def annotation_of(hint: Any) -> Any:
             return _list(origin or hint, arguments)
         case _ if (origin or hint) in (dict, Mapping):
             inner = annotation_of(arguments[1]) if arguments else values.Anything
-            return None if inner is None else dict[str, inner]
+            return None if inner is None else types.GenericAlias(dict, (str, inner))
         case _:
             return _class(hint)
 
@@ -193,15 +193,16 @@ def _class(hint: Any) -> Any:
         return annotation_of(hint.__supertype__)
     if not isinstance(hint, type):
         return _other(hint)
-    if issubclass(hint, PromptSection):
+    cls = cast("type[Any]", hint)
+    if issubclass(cls, PromptSection):
         return ForwardRef(SECTION)
-    if issubclass(hint, Enum):
-        return Annotated[values.choice([member.value for member in hint]), AfterValidator(hint)]
-    if attrs.has(hint):
-        return _instance(hint)
-    if getattr(hint, "_is_protocol", False) and hasattr(hint, "__call__"):  # noqa: B004
+    if issubclass(cls, Enum):
+        return Annotated[values.choice([member.value for member in cls]), AfterValidator(cls)]
+    if attrs.has(cls):
+        return _instance(cls)
+    if getattr(cls, "_is_protocol", False) and "__call__" in dir(cls):
         return values.Named
-    return _other(hint)
+    return _other(cls)
 
 
 def _instance(cls: type) -> Any:

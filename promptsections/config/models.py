@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from types import MappingProxyType
+from types import GenericAlias, MappingProxyType
 from typing import Annotated, Any, TypeGuard, Union, cast
 
-import attrs
 from pydantic import (
     AfterValidator,
     BaseModel,
     Discriminator,
     Field,
+    GetCoreSchemaHandler,
+    GetPydanticSchema,
     PlainValidator,
     TypeAdapter,
     ValidationInfo,
     create_model,
 )
 from pydantic.json_schema import WithJsonSchema
+from pydantic_core import CoreSchema
 from typing_extensions import TypeAliasType
 
 from promptsections import sections
@@ -49,7 +51,7 @@ def is_section_class(value: object) -> TypeGuard[type[PromptSection]]:
 def _built_in() -> Iterator[type[PromptSection]]:
     for name in sections.__all__:
         found = getattr(sections, name)
-        if is_section_class(found) and found is not PromptSection:
+        if is_section_class(found) and found.kind != PromptSection.kind:
             yield found
     yield Prompt
 
@@ -66,9 +68,9 @@ def all_kinds(kinds: Mapping[str, object] | None) -> Kinds:
     """
     found = dict(BUILT_IN)
     for name, cls in (kinds or {}).items():
-        if name in BUILT_IN and BUILT_IN[name] is not cls:
+        if name in BUILT_IN and cls != BUILT_IN[name]:
             raise DefinitionError(f"kinds[{name!r}]: this kind is built in; choose another name")
-        if not is_section_class(cls) or not attrs.has(cls):
+        if not is_section_class(cls) or "__attrs_attrs__" not in cls.__dict__:
             raise DefinitionError(
                 f"kinds[{name!r}] must be a class derived from PromptSection with @attrs.frozen, "
                 f"not {cls!r}"
@@ -82,7 +84,8 @@ def _section_type(kinds: Kinds) -> Any:
     models = {kind: _section_model(kind, cls) for kind, cls in kinds.items()}
     made = tuple(_alternative(kind, cls, models[kind]) for kind, cls in kinds.items())
     union: Any = Union[made]  # noqa: UP007  made at run time
-    alias = TypeAliasType(SECTION, Annotated[union, Discriminator(_kind_tag)])
+    make_alias: Any = TypeAliasType  # type checkers want it at the top of a module
+    alias = make_alias(SECTION, Annotated[union, Discriminator(_kind_tag)])
     for model in models.values():
         model.model_rebuild(_types_namespace={SECTION: alias})
     return alias
@@ -116,6 +119,7 @@ def _kind_tag(value: object) -> str | None:
 
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _Variables = dict[str, dict[str, Any]]
+_Samples = dict[str, tuple[Chunk, ...]]
 
 
 def _read_variables(value: object) -> _Variables:
@@ -162,14 +166,15 @@ def _read_source(chunks: list[Chunk | str]) -> tuple[Chunk, ...]:
     return tuple(Chunk(chunk) if isinstance(chunk, str) else chunk for chunk in chunks)
 
 
-_SampleChunk: Any = values.short_or_table(values.Text, annotation_of(Chunk))
-
-
-def _keep_samples(
-    sources: dict[str, tuple[Chunk, ...]], info: ValidationInfo
-) -> dict[str, tuple[Chunk, ...]]:
+def _keep_samples(sources: _Samples, info: ValidationInfo) -> _Samples:
     cast("values.Reading", info.context).samples.update(sources)
     return sources
+
+
+def _samples_schema(_: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    chunk = values.short_or_table(values.Text, annotation_of(Chunk))
+    chunks: Any = GenericAlias(list, (chunk,))
+    return handler(dict[str, Annotated[chunks, AfterValidator(_read_source)]])
 
 
 _MEMORY_SCHEMA: dict[str, Any] = {"type": "object"}
@@ -213,8 +218,7 @@ class Settings(BaseModel):
         dict[str, Any], PlainValidator(_read_memory), WithJsonSchema(_MEMORY_SCHEMA)
     ] = Field({}, description="Sample memory, to render the prompt with as it stands.")
     sources: Annotated[
-        dict[str, Annotated[list[_SampleChunk], AfterValidator(_read_source)]],
-        AfterValidator(_keep_samples),
+        _Samples, GetPydanticSchema(_samples_schema), AfterValidator(_keep_samples)
     ] = Field({}, description="Sample chunks of data sources that are not passed in.")
 
 

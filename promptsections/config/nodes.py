@@ -6,8 +6,8 @@ It knows no prompts and no pydantic.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from attrs import field, frozen
 
@@ -106,26 +106,23 @@ def to_plain(node: Node) -> Any:
 
 def settle(value: object) -> Any:
     """Decide what unquoted values mean, at any depth."""
-    match value:
-        case Unquoted():
-            return value.value
-        case list():
-            return [settle(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        case dict():
-            return {key: settle(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-        case _:
-            return value
+    return _replaced(value, lambda unquoted: unquoted.value)
 
 
 def as_written(value: object) -> Any:
     """Take unquoted values as the texts that they are written as, at any depth."""
+    return _replaced(value, lambda unquoted: unquoted.text)
+
+
+def _replaced(value: object, meaning: Callable[[Unquoted], object]) -> object:
     match value:
         case Unquoted():
-            return value.text
+            return meaning(value)
         case list():
-            return [as_written(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            return [_replaced(item, meaning) for item in cast("list[object]", value)]
         case dict():
-            return {key: as_written(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+            items = cast("dict[str, object]", value).items()
+            return {key: _replaced(item, meaning) for key, item in items}
         case _:
             return value
 

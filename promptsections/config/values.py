@@ -25,6 +25,7 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.functional_validators import AfterValidator
+from typing_extensions import TypeAliasType
 
 from promptsections.blocks import Chunk
 from promptsections.budgets import Auto, Budget, Rest, Share, Tokens, to_budget
@@ -404,7 +405,8 @@ _SHORT_BUDGET = {
         {"type": "number", "examples": [300, 0.3]},
     ]
 }
-BudgetText: Any = short_or_table(
+_AnyBudget: Any = short_or_table(
     Annotated[object, PlainValidator(_read_budget), WithJsonSchema(_SHORT_BUDGET)],
     Annotated[BudgetTable, AfterValidator(_from_budget_table)],
 )
+BudgetText: Any = TypeAliasType("Budget", _AnyBudget)  # named, so that the schema has it once

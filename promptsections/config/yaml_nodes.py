@@ -53,7 +53,7 @@ class _Open:
     weight: int = 1
     key: str | None = None
     key_line: int = 0
-    merged: list[Node] = field(factory=list["Node"])
+    merged: list[Table] = field(factory=list[Table])
     """What `<<` brings in."""
 
 
@@ -177,16 +177,17 @@ class _Builder:
 _MERGE = "\0<<"  # no key can hold a NUL
 
 
-def _to_merge(node: Node, line: int) -> list[Node]:
+def _to_merge(node: Node, line: int) -> list[Table]:
     nodes = node.items if isinstance(node, Items) else [node]
-    if not all(isinstance(item, Table) for item in nodes):
+    tables = [item for item in nodes if isinstance(item, Table)]
+    if len(tables) < len(nodes):
         raise Mistake("<< takes a table, or a list of them", line)
-    return nodes
+    return tables
 
 
-def _merge(table: Table, others: list[Node]) -> None:
+def _merge(table: Table, others: list[Table]) -> None:
     """Put in what the table does not say itself; what comes first wins."""
-    for other in cast("list[Table]", others):
+    for other in others:
         for key, node in other.items.items():
             if key not in table.items:
                 table.items[key] = node
