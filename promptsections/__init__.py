@@ -41,7 +41,7 @@ _HOMES = {
     "renderer": "Renderer",
     "scope": "Scope",
     "sections": (
-        "AssistantMessage Content ConversationHistory DataSource DataSourceSection "
+        "AssistantMessage CacheBreakpoint Content ConversationHistory DataSource DataSourceSection "
         "FunctionCallMessage FunctionResponseMessage GroupSection MemorySection PromptSection "
         "SystemMessage TemplateSection TextSection UserInput UserMessage"
     ),

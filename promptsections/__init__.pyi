@@ -103,6 +103,7 @@ from promptsections.scope import (
 )
 from promptsections.sections import (
     AssistantMessage,
+    CacheBreakpoint,
     Content,
     ConversationHistory,
     DataSource,
@@ -140,6 +141,7 @@ __all__ = [
     "Budget",
     "BudgetExceededError",
     "BudgetLike",
+    "CacheBreakpoint",
     "CachePolicy",
     "Chunk",
     "ConfigError",

@@ -13,6 +13,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from promptsections.budgets import total_budget
+from promptsections.caching import CachePolicy
 from promptsections.errors import DefinitionError, LayoutError
 from promptsections.explain import explain
 from promptsections.layout import Layout, Reporter, ResolvedContent, engine_for
@@ -25,6 +26,11 @@ _NO_TIMES: Mapping[str, float] = MappingProxyType({})
 @frozen(kw_only=True)
 class Resolved(ResolvedContent):
     """All content of a prompt, for one model; lay it out at any number of budgets."""
+
+    caching: CachePolicy | None = None
+    """What the operator decided about the provider's cache; `None` is nothing."""
+    tenant_scope: str | None = None
+    """What stands for the tenant, where tenants are kept apart: a hash, never the id."""
 
     def minimum_budget(self) -> int:
         """Return the smallest budget, in tokens, at which `lay_out` succeeds.

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 from attrs import evolve, field, frozen
 
 from promptsections._run import SelfCancelled, TimedOut
-from promptsections.blocks import HistoryBlock, StackBlock
+from promptsections.blocks import HistoryBlock, PartedTextBlock, StackBlock
 from promptsections.budgets import Share
 from promptsections.caching import CachePolicy
+from promptsections.caching.order import in_cache_order
+from promptsections.caching.tenants import scoped
 from promptsections.counting import Counter
 from promptsections.errors import (
     DataSourceError,
@@ -35,7 +37,17 @@ from promptsections.profiles import ModelProfile
 from promptsections.prompt import Prompt
 from promptsections.rendered import Resolved
 from promptsections.scope import Report, Scope, Waiting
-from promptsections.sections import Content, GroupSection, PromptSection, to_block
+from promptsections.sections import (
+    CacheBreakpoint,
+    Content,
+    Declared,
+    GroupSection,
+    PromptSection,
+    Stability,
+    TemplateSection,
+    to_block,
+)
+from promptsections.sections.stability import NOTHING_DECLARED
 from promptsections.templates import Deferred, Function, Undefined
 from promptsections.tokens import Tokenizer
 
@@ -73,6 +85,8 @@ class Surroundings:
     """What the operator decided about the provider's cache; `None` is nothing."""
     tenant_scope: str | None = None
     """What stands for the tenant, where tenants are kept apart."""
+    declared: Declared = NOTHING_DECLARED
+    """What is known of how long values in memory and results of functions stay the same."""
     report: Report = field(factory=Report)
 
 
@@ -85,22 +99,35 @@ class _Place:
     name: str
     available: int
     in_text: bool
+    stability: Stability | None
+    """What the section or a group around it says of how long it stays the same."""
 
 
-def _places(group: GroupSection, *, path: str, available: int, in_text: bool) -> Iterator[_Place]:
-    """Yield every section with content of its own, in document order."""
-    inside = in_text or group.role is not None
-    for name, section in zip(group.names, group.sections, strict=True):
-        place = _Place(section, f"{path}{name}", name, _available(section, available), inside)
+def _places(group: GroupSection, within: _Place, declared: Declared) -> Iterator[_Place]:
+    """Yield every section with content of its own, in the order in which they are sent."""
+    before = f"{within.path}/" if within.path else ""
+    inside = within.in_text or group.role is not None
+    for name, section in _children(group, declared):
+        place = _Place(
+            section,
+            f"{before}{name}",
+            name,
+            _available(section, within.available),
+            inside,
+            section.stability or within.stability,
+        )
         if is_plain_group(section):
-            yield from _places(
-                cast("GroupSection", section),
-                path=f"{place.path}/",
-                available=place.available,
-                in_text=inside,
-            )
+            yield from _places(cast("GroupSection", section), place, declared)
         else:
             yield place
+
+
+def _children(group: GroupSection, declared: Declared) -> Iterable[tuple[str, PromptSection]]:
+    """Return names and sections of a group, in the order in which they are sent."""
+    if group.order == "author":
+        return zip(group.names, group.sections, strict=True)
+    order = in_cache_order(group, declared)
+    return [(group.names[place], group.sections[place]) for place in order]
 
 
 def is_plain_group(section: PromptSection) -> bool:
@@ -127,14 +154,18 @@ async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
     tools: tuple[Tool, ...] = prompt.all_tools()
     in_text = around.profile.form == "text"
     base = around.profile.base_tokens(tools, around.tokenizer)
-    places = list(_places(prompt, path="", available=max(around.budget - base, 1), in_text=in_text))
+    whole = _Place(prompt, "", "", max(around.budget - base, 1), in_text, prompt.stability)
+    places = list(_places(prompt, whole, around.declared))
     calls: list[Callable[[], Coroutine[Any, Any, ResolvedSection]]] = [
         partial(_resolve_place, place, around) for place in places
     ]
     sections = await around.runner.gather(calls) if calls else []
     resolved = {section.path: section for section in sections}
+    root = _group(prompt, "", prompt.name or prompt.kind, resolved, around.declared)
+    if around.tenant_scope is not None:
+        root = scoped(root, around.tenant_scope)
     return Resolved(
-        root=_group(prompt, "", prompt.name or prompt.kind, resolved),
+        root=root,
         profile=around.profile,
         tokenizer=around.tokenizer,
         tools=tools,
@@ -142,6 +173,8 @@ async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
         reserved=around.reserved,
         unread=tuple(section.path for section in sections if _is_unread(section)),
         notes=_notes(around.report.notes, places),
+        caching=around.caching,
+        tenant_scope=around.tenant_scope,
     )
 
 
@@ -156,14 +189,18 @@ def _notes(notes: Sequence[Note], places: Sequence[_Place]) -> tuple[Note, ...]:
 
 
 def _group(
-    group: GroupSection, path: str, name: str, resolved: Mapping[str, ResolvedSection]
+    group: GroupSection,
+    path: str,
+    name: str,
+    resolved: Mapping[str, ResolvedSection],
+    declared: Declared,
 ) -> ResolvedGroup:
     children: list[ResolvedNode] = []
-    for child_name, section in zip(group.names, group.sections, strict=True):
+    for child_name, section in _children(group, declared):
         child_path = f"{path}/{child_name}" if path else child_name
         if is_plain_group(section):
             inner = cast("GroupSection", section)
-            children.append(_group(inner, child_path, child_name, resolved))
+            children.append(_group(inner, child_path, child_name, resolved, declared))
         else:
             children.append(resolved[child_path])
     return ResolvedGroup(
@@ -196,6 +233,7 @@ async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection
         counter=Counter(around.profile, around.tokenizer, lines if place.in_text else None),
         waiting=around.runner,
         caching=around.caching is not None and around.caching.prompt_caching,
+        cache_marks=_marks(around),
         resolver=_resolve_inside,
         report=around.report,
     )
@@ -219,7 +257,26 @@ async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection
         lines=lines,
         block=block,
         failure=failure,
+        stability=place.stability or section.how_stable(around.declared),
+        lead=_lead(place, around.declared) if isinstance(block, PartedTextBlock) else None,
+        breakpoint=section if isinstance(section, CacheBreakpoint) else None,
     )
+
+
+def _lead(place: _Place, declared: Declared) -> Stability | None:
+    """Return how long the text before a template's breakpoint stays the same."""
+    if place.stability is not None:
+        return place.stability
+    section = place.section
+    return section.lead_stability(declared) if isinstance(section, TemplateSection) else None
+
+
+def _marks(around: Surroundings) -> int:
+    """Return how many marks a request may carry."""
+    if around.caching is None or not around.caching.prompt_caching:
+        return 0
+    rule = around.caching.rule or around.profile.cache
+    return rule.marks if rule is not None else 0
 
 
 async def _content(section: PromptSection, scope: Scope) -> Content:

@@ -96,6 +96,8 @@ class Scope:
     """How many sections resolve around this one."""
     caching: bool = False
     """Whether the provider is asked to cache the beginning of the prompt."""
+    cache_marks: int = 0
+    """How many marks a request may carry that say up to where to cache; 0 if it takes none."""
     waiting: Waiting
     """How the render waits; for the library itself, as the two below."""
     resolver: Callable[[Any, Scope], Awaitable[Any]]

@@ -7,6 +7,7 @@ from promptsections.blocks.block import Block, Fitted, ReportingBlock
 from promptsections.blocks.history import HistoryBlock, HistoryOptions
 from promptsections.blocks.items import Chunk, ItemsBlock
 from promptsections.blocks.messages import MessagesBlock
+from promptsections.blocks.parted import PartedTextBlock
 from promptsections.blocks.reading import NewestFirst, history_block
 from promptsections.blocks.stack import StackBlock
 from promptsections.blocks.text import TextBlock
@@ -22,6 +23,7 @@ __all__ = [
     "ItemsBlock",
     "MessagesBlock",
     "NewestFirst",
+    "PartedTextBlock",
     "ReportingBlock",
     "StackBlock",
     "TextBlock",

@@ -9,16 +9,14 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 from attrs import Attribute, field, frozen
 
 from promptsections.errors import DefinitionError
-from promptsections.profiles.caching import CacheRule
-from promptsections.sections import Stability
-
-STABILITIES: tuple[Stability, ...] = get_args(Stability)
-"""From what stays the longest to what changes with every turn."""
+from promptsections.profiles.caching import CacheRule, lifetime_seconds
+from promptsections.sections import Declared, Stability
+from promptsections.sections.stability import STABILITIES
 
 
 def _choice(_: object, attribute: Attribute[Any], value: object) -> None:
@@ -49,16 +47,17 @@ def _declared(value: Mapping[str, Stability] | None) -> Mapping[str, Stability]:
 
 
 def _lifetimes(value: str | Mapping[Stability, str] | None) -> Mapping[Stability, str]:
-    lifetimes: dict[Stability, str]
+    lifetimes: dict[Stability, str] = {}
     if isinstance(value, str):
-        lifetimes = dict.fromkeys(STABILITIES, value)
+        lifetimes |= dict.fromkeys(STABILITIES, value)
     else:
-        lifetimes = dict(value or {})
-    unknown = [key for key in lifetimes if key not in STABILITIES]
-    if unknown:
-        raise DefinitionError(
-            f"CachePolicy: lifetimes has {unknown[0]!r}: write one of {', '.join(STABILITIES)}"
-        )
+        lifetimes |= value or {}
+    for stability, lifetime in lifetimes.items():
+        if stability not in STABILITIES:
+            raise DefinitionError(
+                f"CachePolicy: lifetimes has {stability!r}: write one of {', '.join(STABILITIES)}"
+            )
+        lifetime_seconds(lifetime)
     return MappingProxyType(lifetimes)
 
 
@@ -103,6 +102,11 @@ class CachePolicy:
                 "CachePolicy: share_prompt_cache_across_tenants=False keeps tenants apart by a "
                 "hash that only you can make: pass secret=<random bytes>"
             )
+
+    @property
+    def declared(self) -> Declared:
+        """What is declared of memory and functions."""
+        return Declared(self.variables, self.functions)
 
     @property
     def isolates(self) -> bool:

@@ -5,6 +5,7 @@ from promptsections.layout.placement import (
     Layout,
     Outcome,
     Placement,
+    Prefix,
     Reason,
     describe_budget,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Layout",
     "Outcome",
     "Placement",
+    "Prefix",
     "Reason",
     "Reporter",
     "ResolvedContent",

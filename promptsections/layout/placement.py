@@ -10,6 +10,7 @@ from attrs import asdict, frozen
 
 from promptsections.budgets import Auto, Budget, Rest, Share, Tokens
 from promptsections.notes import Note
+from promptsections.sections import Stability
 
 Outcome = Literal["whole", "cut", "dropped", "empty", "failed"]
 """What became of a section."""
@@ -73,12 +74,30 @@ class Placement:
     """Pieces (chunks, messages) that were left out."""
     omitted_is_exact: bool = True
     """Whether `omitted` is all, or more than that were left out."""
+    stability: Stability = "turn"
+    """How long the content stays the same; of a group, the least stable section in it."""
     children: tuple[Placement, ...] = ()
 
     @property
     def kept(self) -> bool:
         """Whether anything of it is sent."""
         return self.outcome in ("whole", "cut")
+
+
+@frozen(kw_only=True)
+class Prefix:
+    """The beginning of a prompt that holds nothing less stable than a class; sizes are tokens."""
+
+    stability: Stability
+    """The class."""
+    tokens: int
+    """Of all sections of this class, wherever they stand."""
+    prefix_tokens: int
+    """From the start of the prompt to the first section that is less stable, tools included."""
+    fingerprint: str
+    """SHA-256 of tools and messages of the prefix, in hexadecimal digits."""
+    ends_at: str | None
+    """Path of the first section that is less stable and so ends the prefix; `None` if all is."""
 
 
 @frozen(kw_only=True)
@@ -100,6 +119,9 @@ class Layout:
     placements: tuple[Placement, ...]
     """In document order."""
     notes: tuple[Note, ...] = ()
+    prefixes: tuple[Prefix, ...] = ()
+    """For each stability, the beginning of the prompt that stays the same for as long, shortest
+    first; empty unless prompt caching is on."""
 
     def __getitem__(self, path: str) -> Placement:
         """Find a placement by the names from the top, parted by `/`."""

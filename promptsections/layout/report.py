@@ -15,6 +15,7 @@ from promptsections.layout.resolved import ResolvedGroup, ResolvedNode, Resolved
 from promptsections.layout.text_form import remarks
 from promptsections.layout.tree import Container, Leaf
 from promptsections.notes import Note
+from promptsections.sections.stability import least_stable
 
 
 class Reporter:
@@ -237,6 +238,11 @@ def _placement(
         items=items,
         omitted=omitted,
         omitted_is_exact=omitted_is_exact,
+        stability=(
+            node.stability
+            if isinstance(node, ResolvedSection)
+            else least_stable(child.stability for child in children)
+        ),
         children=children,
     )
 

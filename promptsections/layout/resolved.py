@@ -15,6 +15,7 @@ from promptsections.counting import Counter, Lines
 from promptsections.messages import Role, Tool
 from promptsections.notes import Note
 from promptsections.profiles import ModelProfile
+from promptsections.sections import CacheBreakpoint, Stability
 from promptsections.tokens import Tokenizer
 
 
@@ -43,6 +44,12 @@ class ResolvedSection:
     block: Block | None
     """`None` if there is nothing to say."""
     failure: Failure | None = None
+    stability: Stability = "turn"
+    """How long the content stays the same."""
+    lead: Stability | None = None
+    """The same of the text before a template's cache breakpoint, if it has one."""
+    breakpoint: CacheBreakpoint | None = None
+    """If the section is nothing but a wish to cache what stands before it."""
 
 
 @frozen(kw_only=True)

@@ -1,6 +1,7 @@
 """The sections of a prompt, and the class to derive one's own from."""
 
-from promptsections.sections.base import Content, PromptSection, Stability, to_block
+from promptsections.sections.base import Content, PromptSection, to_block
+from promptsections.sections.breakpoint import CacheBreakpoint
 from promptsections.sections.calls import FunctionCallMessage, FunctionResponseMessage
 from promptsections.sections.data import (
     ConversationHistory,
@@ -10,6 +11,7 @@ from promptsections.sections.data import (
     UserInput,
 )
 from promptsections.sections.group import GroupSection
+from promptsections.sections.stability import Declared, Stability
 from promptsections.sections.text import (
     AssistantMessage,
     SystemMessage,
@@ -20,10 +22,12 @@ from promptsections.sections.text import (
 
 __all__ = [
     "AssistantMessage",
+    "CacheBreakpoint",
     "Content",
     "ConversationHistory",
     "DataSource",
     "DataSourceSection",
+    "Declared",
     "FunctionCallMessage",
     "FunctionResponseMessage",
     "GroupSection",

@@ -13,16 +13,21 @@ from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 from attrs import Attribute, field, frozen
 
-from promptsections.blocks import Block, HistoryBlock, ItemsBlock, MessagesBlock, TextBlock
+from promptsections.blocks import (
+    Block,
+    HistoryBlock,
+    ItemsBlock,
+    MessagesBlock,
+    PartedTextBlock,
+    TextBlock,
+)
 from promptsections.budgets import Auto, Budget, BudgetLike, to_budget
 from promptsections.counting import Lines
 from promptsections.errors import DefinitionError, InvalidBudgetError
 from promptsections.messages import Message, MessageLike, to_message, to_messages, to_role
 from promptsections.scope import Scope
+from promptsections.sections.stability import Declared, Stability
 from promptsections.tokens import Truncate
-
-Stability = Literal["static", "tenant", "session", "turn"]
-"""How long a section's content stays the same."""
 
 Content = None | str | Message | Sequence[MessageLike] | Block
 """What a section may resolve to: nothing, a system message's text, messages, or a block."""
@@ -131,7 +136,7 @@ class PromptSection:
     timeout: float | None = field(default=None, validator=_check_common)
     """Seconds that it may take to resolve under `arender()`."""
     stability: Stability | None = field(default=None, validator=_check_common)
-    """How long the content stays the same; kept for the prompt cache."""
+    """How long the content stays the same, for the prompt cache; `None` as `how_stable` says."""
     separator: str = field(default="\n", validator=_check_common)
     """In a text: what stands between the lines of its messages."""
     text_prefix: str = field(default="", validator=_check_common)
@@ -174,6 +179,14 @@ class PromptSection:
         if self.when_over != "by_budget":
             return self.when_over
         return None if isinstance(self.budget, Auto) else _AT_WORDS
+
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return how long the content stays the same: as the section says, or by what it reads.
+
+        Args:
+            declared: what is known of memory and functions.
+        """
+        return self.stability or "turn"
 
     def lines(self) -> Lines:
         """Return how messages of this section are written where the prompt is a text."""
@@ -237,7 +250,8 @@ def to_block(section: PromptSection, content: Content) -> Block | None:
     if isinstance(content, Mapping):  # not in the contract, but what people try
         content = to_message(content)
     match content:
-        case TextBlock() | ItemsBlock() | HistoryBlock():  # to ask the protocol takes much longer
+        # To ask the protocol takes much longer.
+        case TextBlock() | ItemsBlock() | HistoryBlock() | PartedTextBlock():
             return content
         case None | "":
             return None

@@ -11,6 +11,7 @@ from promptsections.errors import DefinitionError
 from promptsections.messages import Message, ToolCall
 from promptsections.scope import Scope
 from promptsections.sections.base import Content, PromptSection, check_text
+from promptsections.sections.stability import Declared, Stability
 from promptsections.templates import to_text
 
 
@@ -32,6 +33,10 @@ class FunctionCallMessage(PromptSection):
         """Return the assistant's message."""
         return Message("assistant", tool_calls=(self.call,))
 
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return that it never changes, unless the section says otherwise."""
+        return self.stability or "static"
+
 
 @frozen
 class FunctionResponseMessage(PromptSection):
@@ -46,3 +51,7 @@ class FunctionResponseMessage(PromptSection):
         """Return the tool's message; an empty result is sent too, since the call needs one."""
         text = to_text(self.response, name="response")
         return Message("tool", text, tool_call_id=self.call_id)
+
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return that it never changes, unless the section says otherwise."""
+        return self.stability or "static"

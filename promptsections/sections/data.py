@@ -30,6 +30,7 @@ from promptsections.sections.base import (
     check_text,
     read_budget,
 )
+from promptsections.sections.stability import Declared, Stability
 from promptsections.templates import Deferred, to_text
 
 _NO_VALUE = object()
@@ -72,6 +73,10 @@ class MemorySection(PromptSection):
             before=before,
             after=after,
         )
+
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return how long the value stays the same."""
+        return self.stability or declared.variable(self.variable)
 
 
 def _outline(value: object, name: str, depth: int = 0) -> list[str]:
@@ -302,6 +307,10 @@ class ConversationHistory(PromptSection):
             "pinned": self.pinned,
             "transform": self.transform,
         }
+
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return that it belongs to a session: it only grows."""
+        return self.stability or "session"
 
     def lines(self) -> Lines:
         """Label each line with who speaks."""

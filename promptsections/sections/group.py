@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from attrs import Attribute, field, frozen
 
@@ -11,6 +11,8 @@ from promptsections.errors import DefinitionError, DuplicateNameError
 from promptsections.messages import Role
 from promptsections.scope import Scope
 from promptsections.sections.base import Content, PromptSection, check_role
+from promptsections.sections.stability import Declared, Stability, least_stable
+from promptsections.sections.text import TemplateSection
 
 MAX_DEPTH = 100
 """How deep groups may nest."""
@@ -36,6 +38,11 @@ def _check_role(group: PromptSection, attribute: Attribute[Any], value: object) 
         check_role(group, attribute, value)
 
 
+def _check_order(_: PromptSection, __: Attribute[Any], value: object) -> None:
+    if value not in ("author", "cache"):
+        raise DefinitionError(f'order={value!r} must be "author" or "cache"')
+
+
 @frozen
 class GroupSection(PromptSection):
     """Sections that stand together: they only join, unless the group has a budget of its own."""
@@ -45,10 +52,16 @@ class GroupSection(PromptSection):
     """With a role, the group is one message of that role; without, its messages stay apart."""
     separator: str = field(default="\n\n", kw_only=True)
     """Stands between the texts of the sections."""
+    order: Literal["author", "cache"] = field(
+        default="author", kw_only=True, validator=_check_order
+    )
+    """`"cache"`: what stays the same for longer comes first, as far as the conversation allows."""
     names: tuple[str, ...] = field(init=False, eq=False, repr=False)
     """The name of each section, given or made."""
     depth: int = field(init=False, eq=False, repr=False)
     """Levels of groups, this one included."""
+    breakpoints: int = field(init=False, eq=False, repr=False)
+    """How many templates in it hold `<<cache_breakpoint>>`: none or one."""
 
     def __attrs_post_init__(self) -> None:
         for section in self.sections:
@@ -61,10 +74,28 @@ class GroupSection(PromptSection):
                 f"groups nest {depth} deep; at most {MAX_DEPTH} levels are allowed"
             )
         object.__setattr__(self, "depth", depth)
+        breakpoints = sum(map(_breakpoints, self.sections))
+        if breakpoints > 1:
+            raise DefinitionError(
+                f"{breakpoints} templates hold a cache breakpoint; a prompt has one place where "
+                "its stable text ends: keep one, or mark other places with CacheBreakpoint()"
+            )
+        object.__setattr__(self, "breakpoints", breakpoints)
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
         """Return the content of all sections as one block; a layout asks each section instead."""
         return scope.resolve(self)
+
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return the stability of the least stable section in it."""
+        return self.stability or least_stable(s.how_stable(declared) for s in self.sections)
+
+
+def _breakpoints(section: PromptSection) -> int:
+    if isinstance(section, GroupSection):
+        return section.breakpoints
+    holds = isinstance(section, TemplateSection) and section.template.breakpoint is not None
+    return int(holds)
 
 
 def _names(sections: tuple[PromptSection, ...]) -> tuple[str, ...]:

@@ -6,11 +6,13 @@ from collections.abc import Awaitable
 
 from attrs import field, frozen
 
+from promptsections.blocks import PartedTextBlock
 from promptsections.errors import DefinitionError
 from promptsections.messages import Message, Role
 from promptsections.scope import Scope
 from promptsections.sections.base import Content, PromptSection, check_role
-from promptsections.templates import Deferred, Template
+from promptsections.sections.stability import Declared, Stability
+from promptsections.templates import Deferred, Template, evaluate_parted
 
 
 def _text(value: object) -> str:
@@ -44,6 +46,10 @@ class TextSection(PromptSection):
         """Return one message."""
         return Message(self.role, self.text) if self.text else None
 
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return that it never changes, unless the section says otherwise."""
+        return self.stability or "static"
+
 
 @frozen
 class TemplateSection(PromptSection):
@@ -57,10 +63,34 @@ class TemplateSection(PromptSection):
         """Return one message, or nothing if the filled template is empty."""
 
         async def filled() -> Content:
+            if scope.caching and self.template.breakpoint is not None:
+                return await self._parted(scope)
             text = await scope.evaluate(self.template)
             return Message(self.role, text) if text else None
 
         return Deferred(filled)
+
+    async def _parted(self, scope: Scope) -> Content:
+        stable, volatile = await evaluate_parted(self.template, scope)
+        if not stable.strip() or not volatile.strip():
+            return Message(self.role, stable + volatile) if stable or volatile else None
+        return PartedTextBlock(
+            stable,
+            volatile,
+            Message(self.role),
+            cut=self.cut,
+            limit=self.budget.ceiling,
+            parts=scope.cache_marks > 0,
+        )
+
+    def how_stable(self, declared: Declared, /) -> Stability:
+        """Return the stability of the least stable thing that the template reads."""
+        return self.stability or declared.template(self.template)
+
+    def lead_stability(self, declared: Declared, /) -> Stability | None:
+        """Return how long the text before `<<cache_breakpoint>>` stays the same."""
+        end = self.template.breakpoint
+        return None if end is None else declared.nodes(self.template.nodes[:end])
 
 
 @frozen

@@ -30,7 +30,7 @@ from promptsections.errors import (
 )
 from promptsections.memory import MISSING, explain_miss
 from promptsections.templates.deferred import Deferred
-from promptsections.templates.nodes import Argument, Call, Node, Text, Variable
+from promptsections.templates.nodes import Argument, Breakpoint, Call, Node, Text, Variable
 from promptsections.templates.places import place_of, shorten
 from promptsections.templates.suggestions import did_you_mean, suggest, suggest_path
 from promptsections.templates.values import to_text
@@ -118,8 +118,24 @@ async def evaluate(template: Parsed, names: Names) -> str:
         RecursionLimitError: functions and templates call each other more than 20 levels deep.
         ValueRenderError: a value or result has no text.
     """
+    texts, _ = await _evaluate(template, names)
+    return well_formed("".join(texts))
+
+
+async def evaluate_parted(template: Parsed, names: Names) -> tuple[str, str]:
+    """Render a template as `evaluate` does; return what stands before and after its breakpoint.
+
+    Without one, everything stands after it.
+    """
+    texts, stable = await _evaluate(template, names)
+    return well_formed("".join(texts[:stable])), well_formed("".join(texts[stable:]))
+
+
+async def _evaluate(template: Parsed, names: Names) -> tuple[list[str], int]:
+    """Return the text of each node, and how many stand before the breakpoint."""
     variables = _Variables(template, names)
     texts: list[str] = []
+    stable = 0
     calls: list[tuple[int, _BoundCall]] = []
     for node in template.nodes:
         match node:
@@ -130,13 +146,15 @@ async def evaluate(template: Parsed, names: Names) -> str:
             case Call():
                 calls.append((len(texts), _bind(node, template, names, variables)))
                 texts.append("")
+            case Breakpoint():
+                stable = len(texts)
             case _:
                 assert_never(node)
     if calls:
         results = await _results([bound for _, bound in calls], names)
         for (slot, bound), result in zip(calls, results, strict=True):
             texts[slot] = to_text(result, name=bound.call.name, position=bound.call.position)
-    return well_formed("".join(texts))
+    return texts, stable
 
 
 # --- variables ------------------------------------------------------------------------------------

@@ -38,5 +38,16 @@ class Call:
     """Keyword arguments in the order in which they are written; no keyword occurs twice."""
 
 
-Node = Text | Variable | Call
+@frozen
+class Breakpoint:
+    """`<<cache_breakpoint>>`: what stands before it stays the same for longer than the rest."""
+
+    position: int
+    """Offset in characters of the opening delimiter, from 0."""
+
+
+BREAKPOINTS = frozenset({"cache_breakpoint", "cacheBreakpoint"})
+"""How it may be written; no function can have these names."""
+
+Node = Text | Variable | Call | Breakpoint
 """One piece of a template."""

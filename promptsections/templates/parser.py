@@ -2,7 +2,7 @@
 
 ```
 template    = { text | placeholder }
-placeholder = OPEN [space] ( "$" name | call ) [space] CLOSE
+placeholder = OPEN [space] ( "$" name | call | "cache_breakpoint" ) [space] CLOSE
 call        = name { space argument }
 argument    = value | part "=" value
 value       = quoted | "$" name | word
@@ -17,7 +17,15 @@ from attrs import define, field
 
 from promptsections.errors import TemplateSyntaxError
 from promptsections.templates.lexer import Kind, Lexeme, Lexer, is_name
-from promptsections.templates.nodes import Argument, Call, Node, Text, Variable
+from promptsections.templates.nodes import (
+    BREAKPOINTS,
+    Argument,
+    Breakpoint,
+    Call,
+    Node,
+    Text,
+    Variable,
+)
 from promptsections.templates.places import excerpt, place_of, shorten
 
 
@@ -29,7 +37,8 @@ def parse(source: str, delimiters: tuple[str, str] = ("<<", ">>")) -> tuple[Node
         delimiters: What opens and what closes a placeholder.
 
     Raises:
-        TemplateSyntaxError: at an opening delimiter that opens no valid placeholder.
+        TemplateSyntaxError: at an opening delimiter that opens no valid placeholder, or a second
+            cache breakpoint.
     """
     lexer = Lexer(source, *delimiters)
     nodes: list[Node] = []
@@ -41,7 +50,10 @@ def parse(source: str, delimiters: tuple[str, str] = ("<<", ">>")) -> tuple[Node
         if position < 0:
             return tuple(nodes)
         placeholder = _Placeholder(lexer, position)
-        nodes.append(placeholder.parse())
+        node = placeholder.parse()
+        if isinstance(node, Breakpoint) and any(isinstance(n, Breakpoint) for n in nodes):
+            placeholder.fail("there is a cache breakpoint before it; a prompt has one at most")
+        nodes.append(node)
         end = placeholder.end
 
 
@@ -54,11 +66,11 @@ class _Placeholder:
     end: int = field(init=False)
     """Offset of the character after the last lexeme."""
 
-    def parse(self) -> Variable | Call:
+    def parse(self) -> Variable | Call | Breakpoint:
         self.end = self.position + len(self.lexer.opening)
         first = self._after_space()[1]
         if first.kind is Kind.CLOSE:
-            self._fail("the placeholder is empty")
+            self.fail("the placeholder is empty")
         if first.kind is not Kind.WORD:
             self._fail_at(first)
         if first.text.startswith("$"):
@@ -68,8 +80,13 @@ class _Placeholder:
                 self._fail_after_variable(following)
             return variable
         if not is_name(first.text):
-            self._fail(f"{shorten(first.text)} is no name of a variable (`$name`) or function")
-        return self._call(first.text)
+            self.fail(f"{shorten(first.text)} is no name of a variable (`$name`) or function")
+        call = self._call(first.text)
+        if call.name not in BREAKPOINTS:
+            return call
+        if call.arguments or call.keywords:
+            self.fail(f"`{call.name}` takes no arguments: it marks where the stable text ends")
+        return Breakpoint(self.position)
 
     def _call(self, name: str) -> Call:
         arguments: list[Argument] = []
@@ -80,7 +97,7 @@ class _Placeholder:
                 case Kind.CLOSE:
                     return Call(name, self.position, tuple(arguments), tuple(keywords.items()))
                 case Kind.QUOTED | Kind.WORD if not spaced:
-                    self._fail("arguments must stand apart: put white space between them")
+                    self.fail("arguments must stand apart: put white space between them")
                 case Kind.QUOTED:
                     arguments.append(lexeme.text)
                 case Kind.WORD:
@@ -88,7 +105,7 @@ class _Placeholder:
                     if not equals or "." in key or not is_name(key):
                         arguments.append(self._word(lexeme.text))
                     elif key in keywords:
-                        self._fail(f"the keyword {shorten(key)} is given twice")
+                        self.fail(f"the keyword {shorten(key)} is given twice")
                     else:
                         keywords[key] = self._word(word) if word else self._quoted_value(key)
                 case _:
@@ -97,7 +114,7 @@ class _Placeholder:
     def _quoted_value(self, key: str) -> str:
         lexeme = self._next()
         if lexeme.kind in (Kind.SPACE, Kind.CLOSE):
-            self._fail(f"the keyword {shorten(key)} has no value; '' is an empty one")
+            self.fail(f"the keyword {shorten(key)} has no value; '' is an empty one")
         if lexeme.kind is not Kind.QUOTED:
             self._fail_at(lexeme)
         return lexeme.text
@@ -107,7 +124,7 @@ class _Placeholder:
 
     def _variable(self, word: str) -> Variable:
         if not is_name(word[1:]):
-            self._fail(f"{shorten(word)} is no name of a variable")
+            self.fail(f"{shorten(word)} is no name of a variable")
         return Variable(word[1:], self.position)
 
     def _next(self) -> Lexeme:
@@ -124,21 +141,22 @@ class _Placeholder:
         if following.kind is Kind.END:
             self._fail_at(following)
         wrong = self.lexer.source[self.position + len(self.lexer.opening) : following.end]
-        self._fail(f"nothing but white space may follow a variable: {shorten(wrong)}")
+        self.fail(f"nothing but white space may follow a variable: {shorten(wrong)}")
 
     def _fail_at(self, lexeme: Lexeme) -> NoReturn:
         opening, closing = self.lexer.opening, self.lexer.closing
         match lexeme.kind:
             case Kind.END:
-                self._fail(f"the placeholder is not closed, `{closing}` is missing")
+                self.fail(f"the placeholder is not closed, `{closing}` is missing")
             case Kind.OPEN:
-                self._fail(f"`{opening}` stands inside the placeholder; only quotes may hold it")
+                self.fail(f"`{opening}` stands inside the placeholder; only quotes may hold it")
             case Kind.UNCLOSED_QUOTE:
-                self._fail(f"the quote {lexeme.text} is not closed")
+                self.fail(f"the quote {lexeme.text} is not closed")
             case _:
-                self._fail("a placeholder begins with `$name` or the name of a function")
+                self.fail("a placeholder begins with `$name` or the name of a function")
 
-    def _fail(self, problem: str) -> NoReturn:
+    def fail(self, problem: str) -> NoReturn:
+        """Raise the error of this placeholder."""
         source, opening, closing = self.lexer.source, self.lexer.opening, self.lexer.closing
         place = place_of(source, self.position)
         raise TemplateSyntaxError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from attrs import field, frozen
@@ -12,7 +12,7 @@ from promptsections.memory import lookup
 from promptsections.templates.deferred import Deferred
 from promptsections.templates.evaluate import Function, Undefined, evaluate
 from promptsections.templates.lexer import check_delimiters
-from promptsections.templates.nodes import Call, Node, Variable
+from promptsections.templates.nodes import Breakpoint, Call, Node, Text, Variable
 from promptsections.templates.parser import parse
 
 T = TypeVar("T")
@@ -53,14 +53,27 @@ class Template:
         return f"<Template {start!r}>"
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether it reads nothing, so that it always renders the same."""
+        return all(isinstance(node, Text | Breakpoint) for node in self.nodes)
+
+    @property
+    def breakpoint(self) -> int | None:
+        """How many nodes stand before `<<cache_breakpoint>>`; `None` if there is none."""
+        for number, node in enumerate(self.nodes):
+            if isinstance(node, Breakpoint):
+                return number
+        return None
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The paths of its variables, arguments included, in the order of first appearance."""
-        return tuple(dict.fromkeys(variable.path for variable in self._variables()))
+        return variables_of(self.nodes)
 
     @property
     def functions(self) -> tuple[str, ...]:
         """The names of its functions, in the order of first appearance."""
-        return tuple(dict.fromkeys(node.name for node in self.nodes if isinstance(node, Call)))
+        return functions_of(self.nodes)
 
     def render(
         self,
@@ -93,16 +106,25 @@ class Template:
         names = _Standalone(memory, functions or {}, undefined, may_await=True)
         return await evaluate(self, names)
 
-    def _variables(self) -> Iterator[Variable]:
-        for node in self.nodes:
-            match node:
-                case Variable():
-                    yield node
-                case Call():
-                    values = (*node.arguments, *(value for _, value in node.keywords))
-                    yield from (value for value in values if isinstance(value, Variable))
-                case _:
-                    pass
+
+def variables_of(nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Return the paths of variables, arguments included, in the order of first appearance."""
+    paths: dict[str, None] = {}
+    for node in nodes:
+        match node:
+            case Variable():
+                paths[node.path] = None
+            case Call():
+                values = (*node.arguments, *(value for _, value in node.keywords))
+                paths |= {value.path: None for value in values if isinstance(value, Variable)}
+            case _:
+                pass
+    return tuple(paths)
+
+
+def functions_of(nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Return the names of functions, in the order of first appearance."""
+    return tuple(dict.fromkeys(node.name for node in nodes if isinstance(node, Call)))
 
 
 @frozen

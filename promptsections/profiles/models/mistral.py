@@ -37,7 +37,7 @@ def _mistral(
         images=images,
         tools=JsonToolRule(),
         # The provider names no shortest prefix, so the one of most others is taken.
-        cache=CacheRule(minimum=1_024, read=0.1),
+        cache=CacheRule(minimum=1_024, read=0.1, key="prompt_cache_key"),
         system="leading_and_after_user",
         providers=("mistral", "bedrock", "ollama"),
         overhead_is_estimate=True,

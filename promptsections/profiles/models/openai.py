@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from promptsections.profiles.caching import CacheRule, Lifetime
 from promptsections.profiles.images import (
@@ -38,16 +39,17 @@ _HIGH = PatchLimit(2_500, longest=2_048)
 _LOW = PatchLimit(256, longest=512)
 _ORIGINAL = PatchLimit(10_000, longest=6_000)
 
+_KEY: Final = "prompt_cache_key"
 # Before GPT-5.6 prefixes are found without marks, and writing them is free.
-_HALF = CacheRule(minimum=1_024, read=0.5)
-_QUARTER = CacheRule(minimum=1_024, read=0.25)
-_TENTH = CacheRule(minimum=1_024, read=0.1)
+_HALF = CacheRule(minimum=1_024, read=0.5, key=_KEY)
+_QUARTER = CacheRule(minimum=1_024, read=0.25, key=_KEY)
+_TENTH = CacheRule(minimum=1_024, read=0.1, key=_KEY)
 
 
 def _marked(read: float) -> CacheRule:
-    """Return the rule since GPT-5.6."""
+    """Return the rule since GPT-5.6: a prefix is found exactly where this request marks it."""
     lifetimes = (Lifetime("30m", 1_800, 1.25), Lifetime("12h", 43_200, 2.5))
-    return CacheRule(minimum=1_024, read=read, lifetimes=lifetimes, marks=4)
+    return CacheRule(minimum=1_024, read=read, lifetimes=lifetimes, marks=4, lookback=0, key=_KEY)
 
 
 def _profile(
