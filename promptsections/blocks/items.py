@@ -18,7 +18,7 @@ from promptsections.blocks.text import TextBlock, write_text
 from promptsections.counting import Counter
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
-from promptsections.tokens import EMPTY, Segment, Truncate, join, joints_of
+from promptsections.tokens import Truncate, joints_of, running_totals
 from promptsections.unicode import well_formed
 
 
@@ -147,11 +147,7 @@ class _Stack:
 
     def costs(self) -> Iterator[int]:
         """Yield what the first text costs, the first two, and so on."""
-        tokenizer = self._place.counter.tokenizer
         before, after, framing = self._place.around()
-        start, between, end = (Segment.of(t, tokenizer) for t in (before, self._separator, after))
-        joined = EMPTY
-        for number, text in enumerate(self._texts):
-            segment = Segment.of(text, tokenizer)
-            joined = join(tokenizer, joined, between if number else EMPTY, segment)
-            yield framing + join(tokenizer, start, joined, end).tokens
+        tokenizer = self._place.counter.tokenizer
+        for total in running_totals(tokenizer, self._texts, self._separator, before, after):
+            yield framing + total

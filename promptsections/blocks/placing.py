@@ -23,14 +23,16 @@ def cost_up_to(counter: Counter, messages: Sequence[Message], at_most: int) -> i
     cost = 0
     for message in messages:
         known = counter.remembered(message)
-        if known is not None:
-            cost += known
-        elif isinstance(message.content, str):
-            cost += counter.framing(message)
-            left = max(0, at_most - cost)
-            cost += counter.count_up_to(message.content, left)
-        else:
-            cost += counter.cost((message,))
+        if known is None and isinstance(message.content, str):
+            framing = counter.framing(message)
+            left = max(0, at_most - cost - framing)
+            content = counter.count_up_to(message.content, left)
+            known = framing + content
+            if content <= left:
+                counter.remember(message, known)
+        elif known is None:
+            known = counter.cost((message,))
+        cost += known
         if cost > at_most:
             return at_most + 1
     return cost

@@ -184,22 +184,10 @@ class ModelProfile:
         for message in messages:
             known = message.remembered(key)
             if known is None:
-                known = message.remember(key, self._count(message, tokenizer, key))
+                counted = self.content_tokens(message, tokenizer)
+                known = message.remember(key, counted + self.framing_tokens(message, tokenizer))
             tokens += known
         return tokens
-
-    def _count(self, message: Message, tokenizer: Tokenizer, key: object) -> int:
-        """Count a message; what is around a text alone is the same for all of a role."""
-        content = message.content
-        has_more = (
-            message.tool_calls or message.tool_call_id or message.name or message.provider_data
-        )
-        if has_more or type(content) is not str or key is not self._own_key:
-            return self.content_tokens(message, tokenizer) + self.framing_tokens(message, tokenizer)
-        framing = self._framing.get(message.role)
-        if framing is None:
-            framing = self._framing[message.role] = self.framing_tokens(message, tokenizer)
-        return framing + tokenizer.count(content)
 
     def remembered_tokens(self, message: Message, tokenizer: Tokenizer) -> int | None:
         """Return what a message costs, in tokens, if it was counted whole before."""
@@ -231,6 +219,17 @@ class ModelProfile:
         Source: openai-cookbook, How_to_count_tokens_with_tiktoken.ipynb: every string of a message
         is counted. So ids are too, which is at most too dear.
         """
+        has_more = (
+            message.tool_calls or message.tool_call_id or message.name or message.provider_data
+        )
+        if has_more or type(message.content) is not str or tokenizer is not self._tokenizer:
+            return self._framing_of(message, tokenizer)
+        known = self._framing.get(message.role)  # around a text alone it depends on nothing else
+        if known is None:
+            known = self._framing[message.role] = self._framing_of(message, tokenizer)
+        return known
+
+    def _framing_of(self, message: Message, tokenizer: Tokenizer) -> int:
         tokens = self.tokens_per_message
         if self.counts_roles:
             tokens += tokenizer.count(message.role)

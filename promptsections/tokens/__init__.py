@@ -9,7 +9,7 @@ from promptsections.tokens.approximate import ApproximateTokenizer, ScaledTokeni
 from promptsections.tokens.boundaries import first_strong, is_strong, last_strong, strong_joint
 from promptsections.tokens.cache import CachedTokenizer, cached
 from promptsections.tokens.limits import count_up_to
-from promptsections.tokens.segments import EMPTY, Segment, count_joined, join
+from promptsections.tokens.segments import EMPTY, Segment, count_joined, join, running_totals
 from promptsections.tokens.streaming import count_stream
 from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer, is_loaded
 from promptsections.tokens.tokenizer import (
@@ -49,6 +49,7 @@ __all__ = [
     "join",
     "joints_of",
     "last_strong",
+    "running_totals",
     "smallest_cut",
     "strong_joint",
     "truncate",

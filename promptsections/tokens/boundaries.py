@@ -62,8 +62,13 @@ def strong_joint(left: str, right: str) -> bool:
     """Say whether the joint of `left + right` is strong. Beside nothing it always is."""
     if not left or not right:
         return True
-    after = right[:LOOK] if left[-1] in "\r\n" else right[0]
-    return _confirmed(_CANDIDATE.match(left[-1] + after, 1))
+    x, y = left[-1], right[0]
+    if y in "\r\n":  # only P2 speaks of it
+        return x.isalnum()
+    if x not in "\r\n":
+        return _confirmed(_CANDIDATE.match(x + y, 1))
+    # P3 of most, without a search
+    return y.isalnum() or _confirmed(_CANDIDATE.match(x + right[:LOOK], 1))
 
 
 def first_strong(text: str, start: int = 0, end: int | None = None) -> int | None:

@@ -12,7 +12,7 @@ It knows no message format and keeps nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import frozen
 
@@ -104,6 +104,37 @@ def join(tokenizer: Tokenizer, *segments: Segment) -> Segment:
     for segment in segments:
         joined = joined.join(segment, tokenizer)
     return joined
+
+
+def running_totals(
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    separator: str = "",
+    before: str = "",
+    after: str = "",
+) -> Iterator[int]:
+    """Count the first text between `before` and `after`, then the first two, and so on.
+
+    Each total is made from the one before, by what stands at its end and what comes next. The
+    tokenizer must promise strong joints.
+    """
+    closing = Segment.of(after, tokenizer) if after else None
+    total, end = tokenizer.count(before) if before else 0, before
+    between = ""
+    for text in texts:
+        for piece in (between, text):
+            if strong_joint(end, piece):
+                total += tokenizer.count(piece) if piece else 0
+                end = piece or end
+            else:
+                left = Segment(total, end, end, entire=False)
+                joined = _join_weakly(left, Segment.of(piece, tokenizer), tokenizer)
+                total, end = joined.tokens, joined.end
+        between = separator
+        if closing is None:
+            yield total
+        else:
+            yield Segment(total, end, end, entire=False).join(closing, tokenizer).tokens
 
 
 def count_joined(tokenizer: Tokenizer, pieces: Sequence[str | Segment], separator: str = "") -> int:
