@@ -20,14 +20,20 @@ BATCH = 5
 """Cold runs in one measurement: their texts are new to each, but the code is not."""
 
 
-def cold(prepare: Callable[[], Callable[[], object]]) -> float:
+def cold(prepare: Callable[[], Callable[[], object]], batch: int = BATCH) -> float:
     """Return the mean of some first runs, each prepared before, in seconds of CPU time."""
-    prepared = [prepare() for _ in range(BATCH)]
+    prepared = [prepare() for _ in range(batch)]
     gc.collect()
     started = process_time()
     for run in prepared:
         run()
-    return (process_time() - started) / BATCH
+    return (process_time() - started) / batch
+
+
+def cold_runs(prepare: Callable[[], Callable[[], object]], runs: int) -> list[float]:
+    """Return several cold measurements, in seconds; what is slow is run once in each."""
+    batch = 1 if cold(prepare, 1) > SHORTEST else BATCH
+    return [cold(prepare, batch) for _ in range(runs)]
 
 
 def warm(run: Callable[[], object], runs: int) -> float:

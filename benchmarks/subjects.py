@@ -42,6 +42,11 @@ class Meter:
         return self.inner.count(text)
 
 
+def fast_tokenizer() -> Tokenizer | str:
+    """Return the tokenizer of `promptsections[fast]`, or why there is none."""
+    return "not built yet"
+
+
 class Sent(NamedTuple):
     """What a run sent."""
 
@@ -57,8 +62,17 @@ Run = Callable[[], Sequence[Any]]
 
 def sent(messages: Sequence[Any]) -> Sent:
     """Sum up the messages of a run, of ours or of the plain loop."""
-    texts = [m.text if isinstance(m, Message) else m["content"] for m in messages]
-    return Sent(len(texts), sum(map(len, texts)))
+    return Sent(len(messages), sum(len(text) for _, text in read(messages)))
+
+
+def read(messages: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return role and text of each message of a run, of ours or of the plain loop."""
+    return [
+        (message.role, message.text)
+        if isinstance(message, Message)
+        else (message["role"], message["content"])
+        for message in messages
+    ]
 
 
 def ours(
@@ -109,10 +123,10 @@ def plain_loop(workload: Workload, budget: int, tokenizer: Tokenizer | None = No
     return _loop(workload, budget, (tokenizer or TiktokenTokenizer()).count)
 
 
-def remembering_loop(workload: Workload, budget: int) -> Run:
+def remembering_loop(workload: Workload, budget: int, tokenizer: Tokenizer | None = None) -> Run:
     """Prepare the loop with a dictionary of counts, empty at first."""
     counted: dict[str, int] = {}
-    count = TiktokenTokenizer().count
+    count = (tokenizer or TiktokenTokenizer()).count
 
     def remembered(text: str) -> int:
         known = counted.get(text)
