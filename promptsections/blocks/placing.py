@@ -47,6 +47,8 @@ class Place:
     """Gives the messages that are sent with the text in its place."""
     bare: bool = False
     """Whether nothing stands in the same message beside the text."""
+    as_it_is: bool = True
+    """Whether the text is written as it is, not encoded."""
 
     @cached_property
     def overhead(self) -> int:
@@ -91,7 +93,9 @@ class Place:
         """Say whether any cut of the text adds to what is around it."""
         if self.bare and self.counter.lines is None:
             return True
-        if joints_of(self.counter.tokenizer) == "none" or len(self.write("")) > 1:
+        if not self.as_it_is or joints_of(self.counter.tokenizer) == "none":
+            return False
+        if len(self.write("")) > 1:
             return False
         before, after, _ = self.around()
         # White space at the start may be all that a cut leaves, and that might join with `before`.

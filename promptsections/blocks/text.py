@@ -5,8 +5,7 @@ It knows no sections and does no I/O.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
@@ -38,6 +37,8 @@ class TextBlock:
     """A heading, or the start of a wrapper."""
     after: str = field(default="", kw_only=True, converter=well_formed)
     """The end of a wrapper."""
+    encode: Callable[[str], str] | None = field(default=None, kw_only=True)
+    """How the text is written inside the wrapper; what is cut is the text before that."""
     _whole: tuple[Message, ...] = field(init=False, eq=False, repr=False)
     _smallest: Remembered[tuple[Place, str]] = field(
         factory=Remembered["tuple[Place, str]"], init=False, eq=False, repr=False
@@ -45,8 +46,7 @@ class TextBlock:
     """Where the text stands, and its smallest cut there."""
 
     def __attrs_post_init__(self) -> None:
-        whole = write_text(self.message, self.before, self.after, self.text) if self.text else ()
-        object.__setattr__(self, "_whole", whole)
+        object.__setattr__(self, "_whole", self._write(self.text) if self.text else ())
 
     def measure(self, counter: Counter, at_most: int, /) -> Measurement:
         """Count the smallest cut and the whole, no further than `at_most` tokens."""
@@ -67,16 +67,24 @@ class TextBlock:
         return place.write(largest if largest and not below else smallest)
 
     def _cut_smallest(self, counter: Counter) -> tuple[Place, str]:
-        write = partial(write_text, self.message, self.before, self.after)
-        place = Place(counter, write, bare=not (self.before or self.after))
+        place = Place(
+            counter,
+            self._write,
+            bare=not (self.before or self.after or self.encode),
+            as_it_is=self.encode is None,
+        )
         smallest = place.smallest(self.text, self.cut, self.limit) if self.cut else self.text
         return place, smallest
 
+    def _write(self, text: str) -> tuple[Message, ...]:
+        inner = text if self.encode is None else self.encode(text)
+        return write_text(self.message, self.before, self.after, inner)
+
 
 def write_text(message: Message, before: str, after: str, text: str) -> tuple[Message, ...]:
-    """Put a text into a message, with what stands before and after it.
+    """Put a text into a message, with what stands before and after it; all three are well-formed.
 
     A message that says that already is taken as it is, with the tokens it remembers.
     """
     content = before + text + after
-    return (message if message.content == content else message.saying(content),)
+    return (message if message.content == content else message.holding(content),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 import pytest
 from block_laws import (
     ALL,
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 
 from promptsections.blocks import TextBlock
 from promptsections.counting import Counter, Lines
+from promptsections.markup import Escape, XmlElement
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
 from promptsections.profiles import ModelProfile
@@ -209,3 +212,36 @@ def test_a_custom_tokenizer_is_read_by_parts_too() -> None:
     assert block.measure(counter, 100).natural == 101
     assert len(block.fit(counter, 100)[0].text.split()) == 100
     assert longest < 20_000
+
+
+markup = st.lists(st.sampled_from(["<", "</k>", "&", "]]>", "word ", "x", "\n"]), max_size=15)
+
+
+@given(
+    markup.map("".join),
+    st.sampled_from(["xml", "cdata", "closing_tag"]),
+    cuts,
+    sizes,
+    sizes,
+    st.sampled_from(HONEST),
+)
+def test_a_cut_element_is_well_formed(
+    text: str, escape: Escape, cut: Truncate, size: int, more: int, counter: Counter
+) -> None:
+    """The text is cut before it is escaped: no entity is parted, and sizes hold all the same."""
+    element = XmlElement("k", escape=escape)
+    block = TextBlock(
+        text, cut=cut, before=element.before, after=element.after, encode=element.encode
+    )
+
+    sent = check_sizes(block, counter, size)
+    larger = check_sizes(block, counter, size + more)
+
+    assert amount(larger, cut) >= amount(sent, cut)
+    for message in sent:
+        inner = message.text.removeprefix(element.before).removesuffix(element.after)
+        assert len(message.text) == len(element.before) + len(inner) + len(element.after)
+        if escape == "closing_tag":
+            assert "</k>" not in inner
+        else:
+            assert len(ET.fromstring(message.text)) == 0
