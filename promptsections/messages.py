@@ -186,15 +186,21 @@ class Message:
 
     def saying(self, text: str) -> Message:
         """Return the same message with this text as its content."""
-        return Message(
-            self.role,
-            text,
-            name=self.name,
-            tool_calls=self.tool_calls,
-            tool_call_id=self.tool_call_id,
-            provider_data=self.provider_data,
-            extra=self.extra,
-        )
+        return self.holding(well_formed(text))
+
+    def holding(self, text: str) -> Message:
+        """Do the same with a text that is well-formed already, without looking at it again."""
+        said = object.__new__(Message)
+        put = object.__setattr__
+        put(said, "role", self.role)
+        put(said, "content", text)
+        put(said, "name", self.name)
+        put(said, "tool_calls", self.tool_calls)
+        put(said, "tool_call_id", self.tool_call_id)
+        put(said, "provider_data", self.provider_data)
+        put(said, "extra", self.extra)
+        put(said, "_memo", None)
+        return said
 
     def remembered(self, key: object) -> int | None:
         """Return the token count that was remembered under this key."""

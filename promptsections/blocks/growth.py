@@ -107,7 +107,8 @@ class Growth:
         costs, tried, peaks, sendable = self._costs, self._tried, self._peaks, self._sendable
         peak = peaks[-1]
         for units, tokens in steps:
-            peak = max(peak, tokens)
+            if tokens > peak:
+                peak = tokens
             costs[units] = tokens
             tried.append(units)
             peaks.append(peak)
