@@ -237,7 +237,8 @@ def test_a_cut_element_is_well_formed(
     sent = check_sizes(block, counter, size)
     larger = check_sizes(block, counter, size + more)
 
-    assert amount(larger, cut) >= amount(sent, cut)
+    if cut.keep != "middle":  # of which only the start is never less
+        assert amount(larger, cut) >= amount(sent, cut)
     for message in sent:
         inner = message.text.removeprefix(element.before).removesuffix(element.after)
         assert len(message.text) == len(element.before) + len(inner) + len(element.after)
