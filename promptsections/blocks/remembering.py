@@ -6,7 +6,7 @@ It knows no blocks and counts nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from promptsections.counting import Counter
 
@@ -35,6 +35,11 @@ class Remembered(Generic[T]):
 
     def __reduce__(self) -> tuple[type[Remembered[T]], tuple[()]]:
         return type(self), ()
+
+
+def nothing_yet() -> Remembered[Any]:
+    """Begin with nothing; as a factory several times as fast as a class with its parameter."""
+    return Remembered()
 
 
 def _count_alike(one: Counter, other: Counter) -> bool:
