@@ -8,7 +8,6 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Annotated, Any, ForwardRef, NewType, Union, cast, get_args, get_origin
@@ -113,7 +112,6 @@ _PLAIN: Mapping[Any, Any] = {
     int: values.Whole,
     float: values.Number,
     Fraction: values.Part,
-    Decimal: Annotated[values.Part, AfterValidator(lambda part: Decimal(str(float(part))))],
     Template: values.TemplateText,
     DataSource: values.Source,
     Any: values.Anything,
@@ -155,7 +153,7 @@ def annotation_of(hint: Any) -> Any:
 
 def _union(arguments: Sequence[Any]) -> Any:
     if any(budget in arguments for budget in (Auto, Tokens, Share, Rest)):
-        return values.BudgetText
+        return values.SectionBudget
     others = [argument for argument in arguments if argument is not types.NoneType]
     if Truncate in others:
         return _when_over()

@@ -409,4 +409,5 @@ _AnyBudget: Any = short_or_table(
     Annotated[object, PlainValidator(_read_budget), WithJsonSchema(_SHORT_BUDGET)],
     Annotated[BudgetTable, AfterValidator(_from_budget_table)],
 )
-BudgetText: Any = TypeAliasType("Budget", _AnyBudget)  # named, so that the schema has it once
+_make_alias: Any = TypeAliasType  # type checkers take what stands in it for a type
+SectionBudget: Any = _make_alias("SectionBudget", _AnyBudget)  # so that the schema has it once
