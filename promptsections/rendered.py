@@ -13,7 +13,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from promptsections.budgets import total_budget
-from promptsections.caching import CachePolicy
+from promptsections.caching import CachePlan, CachePolicy, cache_outcome
 from promptsections.errors import DefinitionError, LayoutError
 from promptsections.explain import explain
 from promptsections.layout import Layout, Reporter, ResolvedContent, engine_for
@@ -51,6 +51,8 @@ class RenderedPrompt:
     tools: tuple[Tool, ...] = ()
     layout: Layout
     """What happened to every section, and why."""
+    cache_plan: CachePlan | None = None
+    """What a request says to the provider's cache; `None` without a cache policy."""
     form: Literal["messages", "text"] = "messages"
     model: str = ""
     """Name of the profile that it was counted for."""
@@ -116,6 +118,9 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
     engine = engine_for(resolved, tokens)
     composed = engine.run()
     reporter = Reporter(engine)
+    cache = cache_outcome(
+        resolved.caching, resolved.tenant_scope, resolved, engine.pieces, composed.messages
+    )
     estimates = tuple(
         Note("estimated", "", reason)
         for reason in resolved.profile.estimates(composed.messages, resolved.tools)
@@ -128,12 +133,14 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
         exact=not estimates,
         space=reporter.space,
         placements=reporter.placements(),
-        notes=resolved.notes + reporter.notes() + estimates,
+        notes=resolved.notes + reporter.notes() + cache.notes + estimates,
+        prefixes=cache.prefixes,
     )
     return RenderedPrompt(
         messages=composed.messages,
         tools=resolved.tools,
         layout=layout,
+        cache_plan=cache.plan,
         form=resolved.profile.form,
         model=resolved.profile.name,
         timings={"lay_out": perf_counter() - started},

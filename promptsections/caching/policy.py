@@ -36,7 +36,7 @@ def _secret(value: bytes | str | None) -> bytes | None:
 
 
 def _declared(value: Mapping[str, Stability] | None) -> Mapping[str, Stability]:
-    declared = dict(value or {})
+    declared: dict[str, Stability] = dict(value or {})
     for name, stability in declared.items():
         if stability not in STABILITIES:
             raise DefinitionError(
@@ -47,11 +47,8 @@ def _declared(value: Mapping[str, Stability] | None) -> Mapping[str, Stability]:
 
 
 def _lifetimes(value: str | Mapping[Stability, str] | None) -> Mapping[Stability, str]:
-    lifetimes: dict[Stability, str] = {}
-    if isinstance(value, str):
-        lifetimes |= dict.fromkeys(STABILITIES, value)
-    else:
-        lifetimes |= value or {}
+    given = dict.fromkeys(STABILITIES, value) if isinstance(value, str) else value
+    lifetimes: dict[Stability, str] = dict(given or {})
     for stability, lifetime in lifetimes.items():
         if stability not in STABILITIES:
             raise DefinitionError(

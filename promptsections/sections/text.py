@@ -73,6 +73,7 @@ class TemplateSection(PromptSection):
     async def _parted(self, scope: Scope) -> Content:
         stable, volatile = await evaluate_parted(self.template, scope)
         if not stable.strip() or not volatile.strip():
+            scope.note("cache_mark_dropped", "only one side of its cache breakpoint has a text")
             return Message(self.role, stable + volatile) if stable or volatile else None
         return PartedTextBlock(
             stable,
