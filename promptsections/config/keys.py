@@ -49,6 +49,18 @@ class Keys:
     first_line: int = 1
     """The line of the file on which the document begins."""
 
+    @classmethod
+    def of_item(cls, file: Path, document: Items, index: int) -> Keys:
+        """Return a table in a document that is a list.
+
+        Raises:
+            ConfigError: if it is something else.
+        """
+        item = document.items[index]
+        if not isinstance(item, Table):
+            raise invalid(file, "must be a table of keys and values", item.line, f"[{index}]")
+        return cls(file, document, (index,), item)
+
     def error(self, message: str, *location: str | int) -> ConfigError:
         """Make an error about something in this table."""
         return invalid(self.file, message, self.line(*location), self.path(*location))
@@ -72,6 +84,10 @@ class Keys:
         """Return a value as plain data, whatever it is; `None` if there is none."""
         node = self.table.items.get(key)
         return None if node is None else settle(to_plain(node))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data."""
+        return {key: self.plain(key) for key in self}
 
     def text(self, key: str) -> str | None:
         """Return a text exactly as it is written, or `None`."""

@@ -85,9 +85,11 @@ _DELIMITERS = (("<<", ">>"), ("{{", "}}"), ("[[", "]]"), ("@{", "}@"))
 def to_template(pieces: Sequence[Piece]) -> Template:
     """Write pieces as a template of ours that renders the same."""
     joined = list(_joined(pieces))
-    for delimiters in _possible(joined):
-        if all(_stands_apart(joined, index, delimiters[0]) for index in range(len(joined))):
-            break
+    delimiters = next(
+        pair
+        for pair in _possible(joined)
+        if all(_stands_apart(joined, index, pair[0]) for index in range(len(joined)))
+    )
     return Template(_source(joined, delimiters), delimiters=delimiters)
 
 

@@ -222,9 +222,10 @@ def _read_tool(item: Keys) -> Tool:
     name = function.text("name") or (str(item.location[-1]) if item.location else None)
     if "name" not in function and isinstance(item.location[-1], int):
         raise item.error("a tool needs a name")
-    parameters = function.plain("parameters")
-    is_schema = isinstance(parameters, dict) and isinstance(parameters.get("properties"), dict)
-    schema = parameters if is_schema else object_schema(function, "parameters")
+    schema: Mapping[str, Any] = object_schema(function, "parameters")
+    if isinstance(function.plain("parameters"), dict):
+        written = function.inner("parameters").to_dict()
+        schema = written if isinstance(written.get("properties"), dict) else schema
     try:
         return Tool(str(name), function.text("description") or "", schema)
     except DefinitionError as error:

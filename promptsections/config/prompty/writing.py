@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import yaml
 
@@ -51,7 +51,8 @@ def write_prompty(file: PromptFile | Prompt) -> WrittenPrompty:
 
 
 def _to_yaml(header: Mapping[str, Any]) -> str:
-    text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=10_000)
+    write = cast("Any", yaml).safe_dump  # its types leave something open
+    text = str(write(dict(header), sort_keys=False, allow_unicode=True, width=10_000))
     if "---" not in text and "+++" not in text:
         return text
     # the format's own reader would end the front matter there

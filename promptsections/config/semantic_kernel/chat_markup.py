@@ -7,7 +7,7 @@ Source: semantic-kernel 1.45, `ChatHistory.from_rendered_prompt`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import unescape
 from xml.etree import ElementTree as ET
 
@@ -17,7 +17,14 @@ from promptsections.config.dialects import Piece, Untranslatable, Verbatim, merg
 from promptsections.messages import Role
 from promptsections.templates.nodes import Text, Variable
 
-_ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant")
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "assistant": "assistant",
+}
+_NO_ROLE = re.compile(rf"<(?!message\s[^>]*\brole\s*=\s*[\"'](?:{'|'.join(_ROLES)})[\"'])\w")
+"""The beginning of a tag that is no message with one of these roles."""
 _CONTENT = frozenset(
     ("annotation", "audio", "binary", "file_reference", "function_call", "function_result", "image")
 ) | {"reasoning", "streaming_annotation", "streaming_file_reference"}
@@ -34,7 +41,7 @@ class Speech:
     """Path of the conversation that stands here."""
 
 
-def speeches(pieces: Sequence[Piece], histories: Collection[str]) -> list[Speech]:
+def speeches(pieces: Sequence[Piece], histories: Collection[str], source: str) -> list[Speech]:
     """Return the messages of a template.
 
     Without tags, or where the tags are no XML, everything is one message of the user. Otherwise,
@@ -43,6 +50,7 @@ def speeches(pieces: Sequence[Piece], histories: Collection[str]) -> list[Speech
     Args:
         pieces: The template.
         histories: Paths of variables that are conversations; they count as tags.
+        source: The template as it is written, to find the places of mistakes.
 
     Raises:
         Untranslatable: at a message without a role, or with content that is no text.
@@ -53,7 +61,7 @@ def speeches(pieces: Sequence[Piece], histories: Collection[str]) -> list[Speech
     except ET.ParseError:
         found = list(_without_tags(pieces, histories))
     else:
-        found = _Reader(markup).read(root)
+        found = _Reader(markup, source).read(root)
     if len(found) == 1 and found[0].role == "system" and found[0].history is None:
         found = [Speech("user", found[0].pieces)]
     return [speech for speech in found if speech.pieces or speech.history]
@@ -103,6 +111,7 @@ class _Reader:
     """Reads elements one after the other."""
 
     markup: _Markup
+    source: str
     found: list[Speech] = field(factory=list[Speech])
 
     def read(self, root: ET.Element) -> list[Speech]:
@@ -127,17 +136,20 @@ class _Reader:
             self.found.append(Speech(role, pieces))
 
     def _message(self, element: ET.Element) -> None:
-        role = next((role for role in _ROLES if role == element.get("role")), None)
+        role = _ROLES.get(element.get("role", ""))
         if element.tag != "message" or role is None:
+            place = _NO_ROLE.search(self.source)
             raise Untranslatable(
-                f"<{element.tag}> is no message that has a role of {', '.join(_ROLES)}", 0
+                f"<{element.tag}> is no message that has a role of {', '.join(_ROLES)}",
+                place.start() if place else 0,
             )
         texts = [unescape(element.text or "")]
         for inner in element:
             if inner.tag == "text":
                 texts.append(unescape(inner.text or ""))
             elif inner.tag in _CONTENT or inner.tag == self.markup.history_tag:
-                raise Untranslatable(f"<{inner.tag}> inside of a message is no text", 0)
+                position = max(0, self.source.find(f"<{inner.tag}"))
+                raise Untranslatable("a message here holds a text and nothing else", position)
             else:
                 texts.append(_written(inner))
         self.found.append(Speech(role, tuple(self.markup.pieces_of("".join(texts)))))
@@ -149,7 +161,8 @@ class _Reader:
         last = self.found.pop() if self.found and self.found[-1].history is None else None
         before = last.pieces if last else ()
         pieces = (*before, *self.markup.pieces_of(text))
-        self.found.append(Speech(last.role if last else "user", tuple(merged(pieces))))
+        role: Role = last.role if last else "user"
+        self.found.append(Speech(role, tuple(merged(pieces))))
 
 
 def _written(element: ET.Element) -> str:

@@ -22,7 +22,7 @@ from promptsections.config.dialects import (
     read_kernel,
     to_template,
 )
-from promptsections.config.files import read_text
+from promptsections.config.files import inside, read_text
 from promptsections.config.keys import Keys, invalid, read_json_keys, read_yaml_keys
 from promptsections.config.prompt_file import Place, PromptFile
 from promptsections.config.prompty.reading import message_of
@@ -117,6 +117,8 @@ class _Found:
 
 def _found(path: Path) -> _Found:
     if path.is_dir():
+        for name in ("skprompt.txt", "config.json"):
+            inside(path, name)  # a file may be a link, but not to somewhere else
         file = path / "skprompt.txt"
         keys = read_json_keys(path / "config.json")
         return _Found(path, path.name, keys, read_text(file), file, 1)
@@ -133,7 +135,7 @@ def _sections(found: _Found, histories: Collection[str]) -> list[PromptSection]:
         known = ", ".join(_LANGUAGES)
         raise found.keys.error(f"{name!r} is not read: {known} are", "template_format")
     try:
-        parts = speeches(_LANGUAGES[name](found.template), histories)
+        parts = speeches(_LANGUAGES[name](found.template), histories, found.template)
     except Untranslatable as problem:
         raise found.error(problem) from None
     return [
