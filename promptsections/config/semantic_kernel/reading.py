@@ -48,6 +48,8 @@ _KNOWN = (
     "schema",
     "type",
 )
+KERNEL_KEYS = ("input_variables", "execution_settings", "template_format")
+"""Keys of a `config.json` by which a folder of Semantic Kernel is told from one of Teams AI."""
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _MODELS = ("ai_model_id", "model_id", "model")
 

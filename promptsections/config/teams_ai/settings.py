@@ -15,6 +15,7 @@ from attrs import frozen
 from promptsections.budgets import Auto, Budget, Rest, to_budget
 from promptsections.config.keys import Keys, read_json_keys
 from promptsections.config.remarks import Remarks
+from promptsections.config.semantic_kernel import KERNEL_KEYS
 from promptsections.errors import InvalidBudgetError
 
 _TOP = ("schema", "description", "type", "completion", "default_backends", "augmentation")
@@ -46,7 +47,6 @@ _OPTIONS: Mapping[str, Any] = MappingProxyType(
     }
 )
 """How the model is called where the file does not say."""
-_KERNEL = ("input_variables", "execution_settings", "template_format")
 
 
 @frozen(kw_only=True)
@@ -78,7 +78,7 @@ def read_settings(file: Path, remarks: Remarks) -> Settings:
         ConfigError: if the file is missing or wrong, or holds a key that looks misspelt.
     """
     keys = read_json_keys(file)
-    for key in _KERNEL:
+    for key in KERNEL_KEYS:
         if key in keys:
             raise keys.error(
                 "this is a prompt of Semantic Kernel: read it with read_semantic_kernel", key
