@@ -1,6 +1,6 @@
-"""`python -m benchmarks`: ours beside the loop that everybody writes by hand, in one process.
+"""`python -m benchmarks`: ours beside the loop that everybody writes by hand, and other libraries.
 
-Prints Markdown tables and writes `benchmarks/results.json`. Compare ratios and counts, not
+Prints tables, and writes them as JSON with a picture beside it. Compare ratios and counts, not
 milliseconds: they depend on the machine and on what else it does.
 """
 
@@ -10,167 +10,95 @@ import argparse
 import json
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from statistics import median
-from time import process_time
 
-from attrs import asdict, frozen
+from attrs import asdict
+from rich.console import Console
 
-from benchmarks.measuring import cold, fresh_interpreter, peak_bytes, warm
-from benchmarks.subjects import (
-    MODEL,
-    Meter,
-    make_history,
-    make_prompt,
-    ours,
-    plain_loop,
-    remembering_loop,
-    sent,
-)
-from benchmarks.workload import BUDGETS, HISTORY_SIZES, Workload, fresh, make_workload
-from promptsections import Renderer, lay_out
-from promptsections.tokens import TiktokenTokenizer
+from benchmarks import baseline, page
+from benchmarks.comparing import compare, phases
+from benchmarks.goals import with_goals
+from benchmarks.peers.environment import Environments, default_root
+from benchmarks.picture import draw
+from benchmarks.results import OURS, Case, Measure, Phase, Results
+from benchmarks.scenarios import measure_all
+from benchmarks.tables import tables
+from benchmarks.workload import BUDGETS, HISTORY_SIZES
 
-RESULTS = Path(__file__).with_name("results.json")
+OUTPUT = Path(__file__).with_name("latest")
+"""Where results go unless asked otherwise; not checked in."""
+_LEAST_RUNS = 5
 
 
-@frozen
-class Row:
-    """One history at one budget; times are medians in milliseconds of CPU time."""
-
-    budget: int
-    history: int
-    loop: float
-    """The plain loop, which counts anew each time."""
-    cold: float
-    """Ours, with texts never seen before."""
-    ratio: float
-    """Median of `cold / loop`, of measurements right after each other."""
-    loop_warm: float
-    """The plain loop with a dictionary of counts."""
-    warm: float
-    """Ours, again with the same `Message` values."""
-    warm_dicts: float
-    """Ours, again with a history of dicts, read anew each time."""
-    resolve: float
-    """The part of `warm` that reads memory and sources."""
-    lay_out: float
-    """The part of `warm` that measures, divides, fits and reports."""
-    calls: int
-    """Of the tokenizer, cold."""
-    warm_calls: int
-    characters_read: int
-    """By the tokenizer, cold."""
-    characters_sent: int
-    messages: int
-    loop_messages: int
-    peak_kilobytes: float
-    """The most memory that a cold render takes at once, what it returns included."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what was asked for."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.runs < _LEAST_RUNS:
+        parser.error(f"--runs must be {_LEAST_RUNS} or more, for a median that means something")
+    console = Console(width=None if Console().is_terminal else 160)
+    results = _run(asked, console)
+    for table in tables(results):
+        table.show(console)
+    for written in _write(results, asked.output):
+        console.print(f"Written: {written}")
+    if asked.page:
+        baseline.write_ratios(results)
+        for written in page.update(results):
+            console.print(f"Written: {written}")
 
 
-@frozen
-class StartUp:
-    """CPU time of new interpreters, in milliseconds above one that does nothing."""
-
-    bare: float
-    """An interpreter that does nothing."""
-    importing: float
-    """`import promptsections`."""
-    loading: float
-    """Import, and load the vocabulary."""
-    first_render: float
-    """Import, load, and render once."""
-
-
-def main() -> None:
-    """Run everything."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--runs", type=int, default=9, help="runs of which the median is taken")
-    runs: int = parser.parse_args().runs
-    if runs < 5:
-        parser.error("--runs must be 5 or more, for a median that means something")
-    TiktokenTokenizer().count("load the vocabulary")
-    rows = [measure(size, budget, runs) for budget in BUDGETS for size in HISTORY_SIZES]
-    start = measure_start_up(runs)
-    about = machine()
-    show(rows, start, about)
-    results = {"machine": about, "start_up": asdict(start), "rows": [asdict(row) for row in rows]}
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(f"\nWritten to {RESULTS}")
+    add = parser.add_argument
+    add("--peers", action="store_true", help="measure other libraries too; installs them at first")
+    add("--environment", type=Path, default=default_root(), help="where they are installed")
+    add("--limit", type=float, default=600, help="seconds that a peer may take for one prompt")
+    add("--runs", type=int, default=_LEAST_RUNS, help="measurements of which the median is taken")
+    add("--history", type=int, nargs="+", default=HISTORY_SIZES, help="sizes to measure")
+    add("--budget", type=int, nargs="+", default=BUDGETS, help="tokens to measure at")
+    add("--soak", default="100x50", help="conversations x turns held in one process")
+    add("--no-scenarios", action="store_true", help="the common workload alone")
+    add("--output", type=Path, default=OUTPUT, help="folder for JSON and picture")
+    add("--page", action="store_true", help="write the tables into docs/explanation/how-fast.md")
+    return parser
 
 
-def measure(size: int, budget: int, runs: int) -> Row:
-    """Measure one history at one budget."""
-    workload = make_workload(size)
-    mine: list[float] = []
-    loop: list[float] = []
-    for _ in range(runs):
-        loop.append(cold(lambda: plain_loop(fresh(workload), budget)))
-        mine.append(cold(lambda: ours(fresh(workload), budget)))
-    again = ours(workload, budget)
-    messages = sent(again())
-    meter = Meter()
-    metered = ours(fresh(workload), budget, meter)
-    metered()
-    calls, characters = meter.calls, meter.characters
-    metered()
-    resolve, laid_out = phases(workload, budget, runs)
-    return Row(
-        budget=budget,
-        history=size,
-        loop=1e3 * median(loop),
-        cold=1e3 * median(mine),
-        ratio=median(own / plain for own, plain in zip(mine, loop, strict=True)),
-        loop_warm=1e3 * warm(remembering_loop(workload, budget), runs),
-        warm=1e3 * warm(again, runs),
-        warm_dicts=1e3 * warm(ours(workload, budget, dicts=True), runs),
-        resolve=1e3 * resolve,
-        lay_out=1e3 * laid_out,
-        calls=calls,
-        warm_calls=meter.calls - calls,
-        characters_read=characters,
-        characters_sent=messages.characters,
-        messages=messages.messages,
-        loop_messages=sent(plain_loop(workload, budget)()).messages,
-        peak_kilobytes=peak_bytes(ours(fresh(workload), budget)) / 1024,
-    )
+def _run(asked: argparse.Namespace, console: Console) -> Results:
+    environments: Environments | str = "not asked for; --peers measures it"
+    if asked.peers:
+        environments = Environments(asked.environment, lambda text: console.print(text))
+    cases: list[Case] = []
+    costs: list[Phase] = []
+    for budget in asked.budget:
+        for history in asked.history:
+            with console.status(f"history {history:,}, budget {budget:,}"):
+                case = compare(history, budget, asked.runs, environments, asked.limit)
+                mine = case.of(OURS)
+                counting = mine.cold - mine.warm if mine else 0.0
+                costs.append(phases(history, budget, asked.runs, counting))
+            cases.append(case)
+    measures: list[Measure] = []
+    if not asked.no_scenarios:
+        conversations, turns = map(int, asked.soak.split("x"))
+        with console.status("beside the workload"):
+            measures.extend(measure_all(asked.runs, (conversations, turns)))
+    return with_goals(Results(machine(), asked.runs, cases, costs, measures))
 
 
-def phases(workload: Workload, budget: int, runs: int) -> tuple[float, float]:
-    """Return the medians of resolve and of layout, warm, in seconds of CPU time."""
-    renderer, prompt = Renderer(MODEL), make_prompt(workload)
-    memory = {"history": make_history(workload), "input": workload.question}
-    renderer.render(prompt, memory, budget=budget)
-    resolves: list[float] = []
-    layouts: list[float] = []
-    for _ in range(5 * runs):
-        started = process_time()
-        resolved = renderer.resolve(prompt, memory, budget=budget)
-        between = process_time()
-        lay_out(resolved)
-        layouts.append(process_time() - between)
-        resolves.append(between - started)
-    return median(resolves), median(layouts)
-
-
-def measure_start_up(runs: int) -> StartUp:
-    """Measure new interpreters, each doing a little more."""
-    load = "from promptsections.tokens import TiktokenTokenizer\nTiktokenTokenizer().count('x')"
-    render = (
-        "from promptsections import Prompt, Renderer, SystemMessage, UserInput\n"
-        "prompt = Prompt([SystemMessage('Answer <<$who>>.'), UserInput()])\n"
-        f"Renderer({MODEL!r}).render(prompt, {{'who': 'Ada', 'input': 'Why?'}})"
-    )
-    scripts = (
-        "pass",
-        "import promptsections",
-        f"import promptsections\n{load}",
-        f"{load}\n{render}",
-    )
-    bare, *others = (1e3 * fresh_interpreter(script, runs=runs) for script in scripts)
-    return StartUp(bare, *(other - bare for other in others))
+def _write(results: Results, folder: Path) -> list[Path]:
+    """Write JSON, and a picture for each budget."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "results.json"
+    file.write_text(json.dumps(asdict(results), indent=1) + "\n", encoding="utf-8")
+    written = [file]
+    for budget in sorted({case.budget for case in results.cases}):
+        picture = folder / f"cold-{budget}.svg"
+        picture.write_text(draw(results, budget), encoding="utf-8")
+        written.append(picture)
+    return written
 
 
 def machine() -> dict[str, str]:
@@ -181,8 +109,16 @@ def machine() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "tiktoken": version("tiktoken"),
+        "toktok-rs": _version_or_none("toktok-rs"),
         "load": _load(),
     }
+
+
+def _version_or_none(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "none"
 
 
 def _load() -> str:
@@ -200,65 +136,6 @@ def _processor() -> str:
         return platform.processor() or "unknown"
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.processor() or "unknown")
-
-
-# --- tables -------------------------------------------------------------------------------------
-
-
-def show(rows: Sequence[Row], start: StartUp, about: Mapping[str, str]) -> None:
-    """Print all tables, as Markdown."""
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    print("\nMilliseconds of CPU time\n")
-    times = "plain loop", "ours, cold", "ratio", "loop, warm", "ours, warm", "ours, warm, dicts"
-    table(
-        ("budget", "history", *times),
-        [
-            (r.budget, r.history, r.loop, r.cold, r.ratio, r.loop_warm, r.warm, r.warm_dicts)
-            for r in rows
-        ],
-    )
-    print("\nWhere a warm render spends it, and what counting adds to a cold one\n")
-    table(
-        ("budget", "history", "resolve", "lay out", "cold minus warm"),
-        [(r.budget, r.history, r.resolve, r.lay_out, r.cold - r.warm) for r in rows],
-    )
-    print("\nWork: what the tokenizer reads, and what is sent\n")
-    read = "calls, cold", "calls, warm", "characters read, cold", "characters sent"
-    table(
-        ("budget", "history", *read),
-        [
-            (r.budget, r.history, r.calls, r.warm_calls, r.characters_read, r.characters_sent)
-            for r in rows
-        ],
-    )
-    print("\nMessages sent, and peak memory of a cold render\n")
-    table(
-        ("budget", "history", "messages", "of the loop", "peak KB"),
-        [(r.budget, r.history, r.messages, r.loop_messages, round(r.peak_kilobytes)) for r in rows],
-    )
-    by_size = {r.history: r for r in rows if r.budget == BUDGETS[0]}
-    few, many = by_size[100], by_size[10_000]
-    print(f"\nGrowth from a history of 100 to one of 10,000 at {BUDGETS[0]:,}\n")
-    table(("cold", "warm"), [(many.cold / few.cold, many.warm / few.warm)])
-    print("\nA new process, milliseconds of CPU time above a bare interpreter\n")
-    table(
-        ("bare interpreter", "import", "and load the vocabulary", "and render once"),
-        [(start.bare, start.importing, start.loading, start.first_render)],
-    )
-
-
-def table(head: Sequence[str], lines: Iterable[Sequence[float]]) -> None:
-    """Print one table."""
-    print(f"| {' | '.join(head)} |")
-    print(f"|{'---:|' * len(head)}")
-    for line in lines:
-        print(f"| {' | '.join(map(_shown, line))} |")
-
-
-def _shown(value: float) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 if __name__ == "__main__":

@@ -126,9 +126,8 @@ class Results:
         return next(found, None)
 
     def subjects(self) -> list[str]:
-        """Return all names in the order in which they were measured."""
-        names = dict.fromkeys(found.subject for case in self.cases for found in case.readings)
-        return [*names, *(name for name in self.missing() if name not in names)]
+        """Return the names of all that have numbers, in the order in which they were measured."""
+        return list(dict.fromkeys(found.subject for c in self.cases for found in c.readings))
 
     def missing(self) -> dict[str, str]:
         """Return who is absent from some prompt, and the first reason."""

@@ -1,0 +1,136 @@
+"""What the project promises about speed, and whether a run kept it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from attrs import evolve
+
+from benchmarks.results import FAST, LOOP, OURS, REMEMBERING, Goal, Reading, Results
+from benchmarks.workload import BUDGETS, HISTORY_SIZES, make_workload
+
+SMALL, LARGE = BUDGETS
+FEW, MANY = HISTORY_SIZES[1], HISTORY_SIZES[-1]
+_BY_HAND = (LOOP, REMEMBERING, OURS, FAST)
+
+
+def with_goals(results: Results) -> Results:
+    """Add the goals, with what was measured of them."""
+    goals = [
+        *_against_the_loop(results),
+        *_against_growth(results),
+        *_against_peers(results),
+        *_work(results),
+        *_beside(results),
+    ]
+    return evolve(results, goals=goals)
+
+
+def _reading(results: Results, budget: int, history: int, subject: str) -> Reading | None:
+    case = results.case(budget, history)
+    return case.of(subject) if case else None
+
+
+def _against_the_loop(results: Results) -> list[Goal]:
+    goals: list[Goal] = []
+    warm_bounds = {SMALL: 0.3, LARGE: 2.0}
+    for budget in BUDGETS:
+        ours = _reading(results, budget, MANY, OURS)
+        fast = _reading(results, budget, MANY, FAST)
+        where = f"history {MANY:,}, budget {budget:,}"
+        goals += [
+            Goal(
+                f"cold_{budget}",
+                f"cold, against the loop by hand; {where}",
+                ours and ours.times_loop,
+                1.3,
+                "×",
+            ),
+            Goal(f"warm_{budget}", f"warm; {where}", ours and ours.warm, warm_bounds[budget], "ms"),
+            Goal(
+                f"fast_{budget}",
+                f"cold with [fast], against the loop with tiktoken; {where}",
+                fast and fast.times_loop,
+                0.35,
+                "×",
+            ),
+        ]
+    return goals
+
+
+def _against_growth(results: Results) -> list[Goal]:
+    few = _reading(results, SMALL, FEW, OURS)
+    many = _reading(results, SMALL, MANY, OURS)
+    both = (few, many) if few and many else None
+    text = f"a history of {MANY:,} against one of {FEW}, budget {SMALL:,}"
+    return [
+        Goal("growth_cold", f"{text}, cold", both and both[1].cold / both[0].cold, 1.1, "×"),
+        Goal("growth_warm", f"{text}, warm", both and both[1].warm / both[0].warm, 1.1, "×"),
+    ]
+
+
+def _against_peers(results: Results) -> list[Goal]:
+    case = results.case(SMALL, MANY)
+    ours = case and case.of(OURS)
+    peers = [
+        found
+        for found in (case.readings if case else ())
+        if found.framing and found.subject not in _BY_HAND
+    ]
+    text = f"the quickest library that counts framing, against ours; history {MANY:,}"
+    slower = ours and peers
+    return [
+        Goal(
+            "peers_cold",
+            f"{text}, cold",
+            min(peer.cold for peer in peers) / ours.cold if ours and slower else None,
+            50,
+            "×",
+            at_least=True,
+        ),
+        Goal(
+            "peers_warm",
+            f"{text}, warm",
+            min(peer.warm for peer in peers) / ours.warm if ours and slower else None,
+            50,
+            "×",
+            at_least=True,
+        ),
+    ]
+
+
+def longest_exchange() -> int:
+    """Return the characters of the longest user's turn with its answer."""
+    history = make_workload(MANY).history
+    return max(len(one.text) + len(other.text) for one, other in pairwise(history))
+
+
+def _work(results: Results) -> list[Goal]:
+    goals: list[Goal] = []
+    for budget in BUDGETS:
+        ours = _reading(results, budget, MANY, OURS)
+        read = ours and (ours.characters - longest_exchange()) / ours.characters_sent
+        where = f"history {MANY:,}, budget {budget:,}"
+        text = f"characters read less one exchange, against those sent; {where}"
+        goals += [
+            Goal(f"characters_{budget}", text, read, 1.05, "×"),
+            Goal(f"calls_{budget}", f"tokenizer calls, warm; {where}", ours and ours.calls_again, 0, ""),
+        ]
+    return goals
+
+
+def _beside(results: Results) -> list[Goal]:
+    bounds = {
+        "new_turn": (2, "ms"),
+        "import": (60, "ms"),
+        "first_render_over_load": (20, "ms"),
+        "cut_start": (10, "ms"),
+        "cut_end": (10, "ms"),
+        "silence": (100, "ms"),
+        "soak_growth": (0.1, ""),
+    }
+    texts = {found.key: found.text for found in results.measures}
+    return [
+        Goal(key, texts.get(key, key), results.measured(key), bound, unit)
+        for key, (bound, unit) in bounds.items()
+    ]

@@ -1,0 +1,1 @@
+"""Micro-benchmarks of single parts: `make bench-micro`. The test suite runs each once, untimed."""
