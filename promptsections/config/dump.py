@@ -20,12 +20,22 @@ from pydantic_core import PydanticSerializationError
 from promptsections.blocks import Chunk
 from promptsections.budgets import Auto, Budget, Rest, Share, Tokens
 from promptsections.config.document import Callables, KindsLike
+from promptsections.config.hints import fields_of
 from promptsections.config.models import all_kinds
 from promptsections.config.prompt_file import PromptFile
 from promptsections.config.samples import SampleSource
 from promptsections.config.values import plain_number
 from promptsections.errors import ConfigError
-from promptsections.messages import ToolCall
+from promptsections.messages import (
+    AudioPart,
+    FilePart,
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    ToolCall,
+    to_message,
+)
 from promptsections.prompt import Prompt
 from promptsections.sections import GroupSection, PromptSection
 from promptsections.templates import Template
@@ -71,8 +81,7 @@ def dump(
         "memory": writer.value(file.memory, "memory") or None,
         "options": writer.value(file.options, "options") or None,
     }
-    whole = settings | written | more | writer.sources()
-    return {key: value for key, value in whole.items() if value is not None}
+    return _present(settings | written | more | writer.sources())
 
 
 @define
@@ -96,12 +105,14 @@ class _Writer:
     def fields(self, owner: Any, where: str) -> Document:
         """Write the fields that are not what they are by default."""
         found: Document = {}
-        for attribute in attrs.fields(cast("type[Any]", type(owner))):
+        for attribute, hint in fields_of(cast("type[Any]", type(owner))):
             value = getattr(owner, attribute.name)
-            if not attribute.init or _is_default(attribute, value):
+            if _is_default(attribute, value):
                 continue
             key = attribute.alias or attribute.name
-            if attribute.name == "sections" and isinstance(owner, GroupSection):
+            if isinstance(value, Template) and hint is not Template:
+                found[key] = {"text": well_formed(value.source)} | _delimiters(value)
+            elif attribute.name == "sections" and isinstance(owner, GroupSection):
                 found[key] = self._sections(owner, where)
             elif attribute.name == "when_over" and value is None:
                 found[key] = "whole"
@@ -131,6 +142,8 @@ class _Writer:
                 return self.section(value, where)
             case ToolCall():
                 return {"id": value.id, "name": value.name} | _arguments(value.arguments)
+            case Message():
+                return _message(value, where)
             case SampleSource():
                 return self._sample(value, where)
             case Fraction():
@@ -224,10 +237,60 @@ def _fraction(value: Fraction) -> int | float | str:
 
 
 def _template(template: Template) -> object:
-    source = well_formed(template.source)
-    if template.delimiters == ("<<", ">>"):
-        return source
-    return {"text": source, "delimiters": list(template.delimiters)}
+    source, more = well_formed(template.source), _delimiters(template)
+    return {"text": source} | more if more else source
+
+
+def _delimiters(template: Template) -> Document:
+    usual = template.delimiters == ("<<", ">>")
+    return {} if usual else {"delimiters": list(template.delimiters)}
+
+
+def _message(message: Message, where: str) -> Document:
+    """Write a message as chat formats have it."""
+    calls = [
+        {"id": call.id, "name": call.name, "arguments": call.arguments}
+        for call in message.tool_calls
+    ]
+    content: object = message.content
+    if isinstance(content, tuple):
+        content = [_part(part) for part in content]
+    written: Document = {
+        "role": message.role,
+        "content": content,
+        "name": message.name,
+        "tool_calls": calls or None,
+        "tool_call_id": message.tool_call_id,
+        "provider_data": dict(message.provider_data) or None,
+    }
+    found = _present(written)
+    if to_message(found) != message:
+        raise _no_form(where, "this message holds something that has no form in a file")
+    return found
+
+
+def _part(part: Part) -> Document:
+    match part:
+        case TextPart():
+            return {"type": "text", "text": part.text}
+        case ImagePart():
+            fields = {"url": part.url, "detail": part.detail}
+            sizes = {"width": part.width, "height": part.height}
+            return {"type": "image_url", "image_url": _present(fields | sizes)}
+        case FilePart():
+            names = {"filename": part.filename, "file_id": part.file_id, "file_data": part.data}
+            return {"type": "file", "file": _present(names)}
+        case AudioPart():
+            return {
+                "type": "input_audio",
+                "input_audio": {"data": part.data, "format": part.format},
+            }
+        case _:
+            assert_never(part)
+
+
+def _present(fields: Document) -> Document:
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _arguments(text: str) -> Document:

@@ -29,7 +29,7 @@ from promptsections.budgets import Auto, Rest, Share, Tokens
 from promptsections.config import values
 from promptsections.config.nodes import as_written, settle
 from promptsections.errors import DefinitionError
-from promptsections.messages import ToolCall
+from promptsections.messages import Message, ToolCall
 from promptsections.sections import DataSource, PromptSection, TextSection
 from promptsections.templates import Template
 from promptsections.tokens import Truncate
@@ -114,6 +114,7 @@ _PLAIN: Mapping[Any, Any] = {
     Fraction: values.Part,
     Template: values.TemplateText,
     DataSource: values.Source,
+    Message: values.MessageTable,
     Any: values.Anything,
     object: values.Anything,
 }
@@ -157,10 +158,25 @@ def _union(arguments: Sequence[Any]) -> Any:
     others = [argument for argument in arguments if argument is not types.NoneType]
     if Truncate in others:
         return _when_over()
-    if len(others) == 1:
-        inner = annotation_of(others[0])
-        return None if inner is None else values.optional(inner)
-    return _other(Union[tuple(arguments)])  # noqa: UP007  made at run time
+    inner = annotation_of(others[0]) if len(others) == 1 else _first_that_fits(others)
+    if inner is None or len(others) == len(arguments):
+        return inner
+    return values.optional(inner)
+
+
+def _first_that_fits(arguments: Sequence[Any]) -> Any:
+    """Return the annotation of one of several types, tried in order.
+
+    A text is tried last, since YAML may write anything without quotes; but a bare text is no
+    template where it may be either.
+    """
+    in_order = sorted(arguments, key=lambda hint: (hint is str) + 2 * (hint is Template))
+    made = [annotation_of(hint) for hint in in_order]
+    if None in made:
+        return None
+    tagged = tuple(Annotated[one, values.tag(str(n))] for n, one in enumerate(made))
+    tried: Any = Union[tagged]  # noqa: UP007  made at run time
+    return Annotated[tried, Field(union_mode="left_to_right")]
 
 
 def _when_over() -> Any:

@@ -31,6 +31,7 @@ from promptsections.blocks import Chunk
 from promptsections.config import values
 from promptsections.config.hints import SECTION, annotation_of, construct, given, model_of
 from promptsections.config.nodes import Unquoted, as_written, settle
+from promptsections.elements import ElementsSection
 from promptsections.errors import DefinitionError
 from promptsections.memory import MISSING
 from promptsections.prompt import Prompt
@@ -53,7 +54,7 @@ def _built_in() -> Iterator[type[PromptSection]]:
         found = getattr(sections, name)
         if is_section_class(found) and found.kind != PromptSection.kind:
             yield found
-    yield Prompt
+    yield from (Prompt, ElementsSection)
 
 
 BUILT_IN: Kinds = MappingProxyType({cls.kind: cls for cls in _built_in()})

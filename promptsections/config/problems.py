@@ -36,8 +36,9 @@ def from_pydantic(
     error: ValidationError, document: Node, file: str, model: type[BaseModel] | None
 ) -> ConfigError:
     """Return one error for all that is wrong with a document, in the order of its lines."""
-    details = error.errors(include_url=False, include_input=False)
+    details = _deepest(error.errors(include_url=False, include_input=False))
     problems = [_problem(detail, document, model) for detail in details]
+    problems = _joined(problems)
     problems.sort(key=lambda problem: problem.line or 0)
     causes = [detail.get("ctx", {}).get("error") for detail in details]
     missing = [c for c in causes if isinstance(c, ConfigError) and c.kind == "missing"]
@@ -70,6 +71,36 @@ def _problem(detail: ErrorDetails, document: Node, model: type[BaseModel] | None
         case _:
             pass
     return Problem(message or detail["msg"], line, shown(location))
+
+
+def _deepest(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Leave out alternatives that do not fit at all where another one fits but for its parts."""
+    places = [_split(detail["loc"]) for detail in details]
+    return [
+        detail
+        for detail, (start, tags) in zip(details, places, strict=True)
+        if not any(tag[1:-1].isdigit() for tag in tags)
+        or not any(len(other) > len(start) and other[: len(start)] == start for other, _ in places)
+    ]
+
+
+def _split(steps: Sequence[str | int]) -> tuple[tuple[str | int, ...], list[str]]:
+    """Part a location of pydantic into where it leads and the alternatives that end it."""
+    start = list(steps)
+    tags: list[str] = []
+    while start and _is_tag(start[-1]):
+        tags.append(str(start.pop()))
+    return tuple(start), tags
+
+
+def _joined(problems: Sequence[Problem]) -> list[Problem]:
+    """Make one of what several alternatives say of one value."""
+    found: dict[tuple[str, int | None], list[str]] = {}
+    for message, line, where in problems:
+        messages = found.setdefault((where, line), [])
+        if message not in messages:
+            messages.append(message)
+    return [Problem("; ".join(found[key]), key[1], key[0]) for key in found]
 
 
 def _is_tag(step: str | int) -> bool:

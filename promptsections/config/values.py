@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_args
 
 from attrs import define, field
 from pydantic import (
@@ -30,9 +30,10 @@ from typing_extensions import TypeAliasType
 from promptsections.blocks import Chunk
 from promptsections.budgets import Auto, Budget, Rest, Share, Tokens, to_budget
 from promptsections.config.files import inside, read_text
-from promptsections.config.nodes import Unquoted, settle
+from promptsections.config.nodes import Unquoted, as_written, settle
 from promptsections.config.samples import SampleSource
 from promptsections.errors import DefinitionError
+from promptsections.messages import Message, Role, to_message
 from promptsections.templates import Template
 from promptsections.templates.suggestions import did_you_mean, suggest
 
@@ -310,6 +311,36 @@ def _read_arguments(value: object) -> str:
     if isinstance(value, dict):
         return json.dumps(settle(cast("object", value)), ensure_ascii=False, separators=(",", ":"))
     return read_string(value)
+
+
+def _read_message(value: object) -> Message:
+    """Read a message as chat formats have it; its words are read as they are written."""
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a message with role and content, not {describe(value)}")
+    written = cast("dict[str, object]", value)
+    texts = {key: as_written(item) for key, item in written.items() if key in _SPOKEN}
+    words = {key: text for key, text in texts.items() if isinstance(text, str)}
+    message = to_message(settle(written) | words)
+    if message.extra:
+        key = next(iter(message.extra))
+        hint = did_you_mean(key, suggest(key, _SPOKEN))
+        raise ValueError(f"unknown key {key!r} of a message{hint}")
+    return message
+
+
+_SPOKEN = ("role", "content", "name", "tool_calls", "tool_call_id", "provider_data")
+
+MessageTable = Annotated[
+    Message,
+    PlainValidator(_read_message),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {"role": {"enum": list(get_args(Role))}, "content": {}},
+            "required": ["role"],
+        }
+    ),
+]
 
 
 Arguments = Annotated[

@@ -130,7 +130,7 @@ def _toml_table(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str
     """Yield the lines of a table: single values first, then the tables in it."""
     inner: list[tuple[str, object]] = []
     for key, value in table.items():
-        if value and (key in _OF_TABLES or (isinstance(value, dict) and not path)):
+        if value and (key in _OF_TABLES or (not path and _is_table(value))):
             inner.append((key, cast("object", value)))
         else:
             yield f"{_toml_key(key)} = {_toml(value, (*path, key), _toml_long)}"
@@ -144,6 +144,10 @@ def _toml_table(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str
         else:
             yield f"\n[{name}]"
             yield from _toml_table(cast("Document", value), here)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _toml_key(key: str) -> str:
