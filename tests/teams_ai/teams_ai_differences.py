@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attrs import frozen
-from teams_ai_cases import ROWS
 from teams_ai_checks import (
     Check,
     a_missing_value_is_an_error,
@@ -42,6 +41,7 @@ from teams_ai_checks import (
     stays_a_field,
     the_section_cuts_chunks,
 )
+from teams_ai_folders import lists_the_actions_once, results_stand_before_the_input
 from teams_ai_memory_checks import (
     functions_are_a_mapping,
     paths_are_of_any_depth,
@@ -210,10 +210,11 @@ DIFFERENCES: tuple[Difference, ...] = (
         "tool-results",
         "A result has the role tool and its call's id, is counted, and stands right behind its "
         "call or is not sent: a history keeps the two together. There is no section that joins "
-        "calls and outputs from two places in memory.",
+        "calls and outputs from two places in memory; the history of a prompt folder does.",
         {
             **each(is_a_tool_result, "K164 K165 K343 K344 K345 K414"),
             **each(outputs_stand_behind_their_calls, "K356 K357 K407 K408 K409 K410"),
+            **each(results_stand_before_the_input, "K373"),
             **each(None, "K355"),
         },
     ),
@@ -277,8 +278,17 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "no-prompt-manager",
-        "A prompt is a value that is written in code and passed around: there is no manager, and "
-        "nothing to add to it.",
-        each(None, " ".join(sorted(k for k, r in ROWS.items() if r["area"] == "prompt_manager"))),
+        "A prompt is a value that is written in code or read from a folder, and passed around: "
+        "there is no manager, and nothing to add to it.",
+        each(
+            None,
+            "K176 K177 K178 K179 K180 K181 K182 K183 K185 K186 K187 K188 K189 K190 K191 K192 "
+            "K358 K359 K360 K361 K362 K363 K364 K365 K416 K417",
+        ),
+    ),
+    Difference(
+        "actions-of-one-prompt",
+        "The actions of a prompt are those of its folder, and SAY where the model talks to itself.",
+        each(lists_the_actions_once, "K370"),
     ),
 )

@@ -26,6 +26,7 @@ from teams_ai_cases import (
 )
 from teams_ai_checks import Check
 from teams_ai_differences import DIFFERENCES
+from teams_ai_folders import loads_the_same
 
 from promptsections import (
     DataSourceError,
@@ -67,6 +68,8 @@ def gives_the_same(row: Row) -> None:
             calls_the_same(row)
         case "data_source":
             errors_name_the_source(row)
+        case "prompt_manager":
+            loads_the_same(row)
         case _ if "call" in data:
             _CALLS[data["call"]](row)
         case _ if "attrs" in expected:
