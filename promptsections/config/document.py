@@ -7,23 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import ValidationError
 
+from promptsections.checking import walk
 from promptsections.config.files import one_line_end, read_text
 from promptsections.config.json_nodes import parse_json, read_json
-from promptsections.config.models import Settings, all_kinds, document_adapter, document_model
+from promptsections.config.models import all_kinds, document_adapter, document_model
 from promptsections.config.nodes import Items, Mistake, Node, Table, settle, to_plain
 from promptsections.config.problems import config_error, from_pydantic
 from promptsections.config.prompt_file import Place, PromptFile
+from promptsections.config.samples import SampleSource
 from promptsections.config.toml_nodes import parse_toml
 from promptsections.config.values import Reading
 from promptsections.config.yaml_nodes import parse_yaml
 from promptsections.errors import ConfigError, Problem
+from promptsections.notes import Note
 from promptsections.prompt import Prompt
-from promptsections.sections import GroupSection, PromptSection
+from promptsections.sections import DataSourceSection, GroupSection, PromptSection
 
 Syntax = Literal["yaml", "json", "toml"]
 """What a document may be written in."""
@@ -44,31 +48,36 @@ KindsLike = Mapping[str, type[PromptSection]]
 Callables = Mapping[str, Callable[..., Any]]
 
 
-def load(
-    path: str | Path, *, kinds: KindsLike | None = None, callables: Callables | None = None
-) -> Prompt:
+class LoadOptions(TypedDict, total=False):
+    """What a document is read with."""
+
+    kinds: KindsLike | None
+    """Your own sections: the name that a document uses → the class."""
+    callables: Callables | None
+    """Data sources and other functions that the document names."""
+    missing_sources: Literal["error", "empty"]
+    """`"empty"`: a data source that is not passed in finds nothing, and a note says so."""
+
+
+def load(path: str | PathLike[str], **options: Unpack[LoadOptions]) -> Prompt:
     """Read a prompt from a YAML, JSON or TOML file.
 
     Args:
         path: The file; its ending says what it is written in.
-        kinds: Your own sections: the name that a document uses → the class.
-        callables: Data sources and other functions that the document names.
+        options: See `LoadOptions`.
 
     Raises:
         ConfigError: if the file is missing or anything in it is wrong; it names all of it.
     """
-    return read_prompt_file(path, kinds=kinds, callables=callables).prompt
+    return read_prompt_file(path, **options).prompt
 
 
-def read_prompt_file(
-    path: str | Path, *, kinds: KindsLike | None = None, callables: Callables | None = None
-) -> PromptFile:
+def read_prompt_file(path: str | PathLike[str], **options: Unpack[LoadOptions]) -> PromptFile:
     """Read a prompt and all that its file says beside it: model, budget, sample memory, places.
 
     Args:
         path: The file; its ending says what it is written in.
-        kinds: Your own sections: the name that a document uses → the class.
-        callables: Data sources and other functions that the document names.
+        options: See `LoadOptions`.
 
     Raises:
         ConfigError: if the file is missing or anything in it is wrong; it names all of it.
@@ -76,17 +85,15 @@ def read_prompt_file(
     file = Path(path).absolute()
     text = read_text(file)
     node = parse(text, syntax_of(file), str(file))
-    reading = Reading(folder=file.parent, callables=callables or {})
-    return _read(node, file, kinds, reading)
+    return _read(node, file, file.parent, options)
 
 
 def loads(
     text: str,
     *,
     format: Syntax = "yaml",  # noqa: A002  it is what people call it
-    folder: str | Path | None = None,
-    kinds: KindsLike | None = None,
-    callables: Callables | None = None,
+    folder: str | PathLike[str] | None = None,
+    **options: Unpack[LoadOptions],
 ) -> PromptFile:
     """Read a prompt from a text.
 
@@ -94,17 +101,13 @@ def loads(
         text: The document.
         format: What it is written in.
         folder: Where the files stand that it names; by default it may name none.
-        kinds: Your own sections: the name that a document uses → the class.
-        callables: Data sources and other functions that the document names.
+        options: See `LoadOptions`.
 
     Raises:
         ConfigError: if anything in it is wrong; it names all of it.
     """
     node = parse(one_line_end(text), format, TEXT)
-    reading = Reading(
-        folder=Path(folder) if folder is not None else None, callables=callables or {}
-    )
-    return _read(node, None, kinds, reading)
+    return _read(node, None, None if folder is None else Path(folder), options)
 
 
 TEXT = "<text>"
@@ -161,21 +164,21 @@ def read_data(text: str, suffix: str, *, name: str = TEXT) -> Any:
     return settle(to_plain(parse(text, syntax, name)))
 
 
-def _read(node: Node, path: Path | None, kinds: KindsLike | None, reading: Reading) -> PromptFile:
-    known = all_kinds(kinds)
+def _read(node: Node, path: Path | None, folder: Path | None, options: LoadOptions) -> PromptFile:
+    kinds = all_kinds(options.get("kinds"))
+    reading = Reading(
+        folder=folder,
+        callables=options.get("callables") or {},
+        empty_sources=options.get("missing_sources", "error") == "empty",
+    )
     file = str(path) if path else TEXT
     if not isinstance(node, Table):
         problem = Problem("a prompt is a table with the key 'sections'", node.line)
         raise config_error([problem], file)
     try:
-        prompt, settings = document_adapter(known).validate_python(to_plain(node), context=reading)
+        prompt, settings = document_adapter(kinds).validate_python(to_plain(node), context=reading)
     except ValidationError as error:
-        raise from_pydantic(error, node, file, document_model(known)) from None
-    return _file(prompt, settings, node, path)
-
-
-def _file(prompt: Prompt, settings: Settings, node: Table, path: Path | None) -> PromptFile:
-    places = {} if path is None else dict(_places(prompt, node, path))
+        raise from_pydantic(error, node, file, document_model(kinds)) from None
     return PromptFile(
         prompt=prompt,
         format="promptsections",
@@ -189,8 +192,21 @@ def _file(prompt: Prompt, settings: Settings, node: Table, path: Path | None) ->
         variables=settings.variables,
         functions=None if settings.functions is None else tuple(settings.functions),
         options=settings.options,
-        places=places,
+        places={} if path is None else dict(_places(prompt, node, path)),
+        notes=tuple(_notes(prompt, reading)),
     )
+
+
+def _notes(prompt: Prompt, reading: Reading) -> Iterator[Note]:
+    """Yield a note for every data source that is empty because none was passed in."""
+    for path, section in walk(prompt):
+        source = section.source if isinstance(section, DataSourceSection) else None
+        if isinstance(source, SampleSource) and source.name in reading.absent:
+            yield Note(
+                "sources_missing",
+                path,
+                f"no data source {source.name!r} was passed in: it is empty",
+            )
 
 
 def _places(

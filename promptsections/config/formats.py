@@ -39,13 +39,13 @@ def open_prompt(path: str | PathLike[str], *, kinds: KindsLike | None = None) ->
         return read_prompty(found)
     if _is_of_kernel(found):
         return read_semantic_kernel(found)
-    return read_prompt_file(found, kinds=kinds)
+    return read_prompt_file(found, kinds=kinds, missing_sources="empty")
 
 
 def _open_folder(folder: Path, kinds: KindsLike | None) -> PromptFile:
     for name in _OUR_FILES:
         if (folder / name).is_file():
-            return read_prompt_file(folder / name, kinds=kinds)
+            return read_prompt_file(folder / name, kinds=kinds, missing_sources="empty")
     settings = folder / "config.json"
     if settings.is_file() and any(key in read_json_keys(settings) for key in KERNEL_KEYS):
         return read_semantic_kernel(folder)

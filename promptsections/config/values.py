@@ -47,6 +47,10 @@ class Reading:
     callables: Mapping[str, Callable[..., Any]] = field(factory=dict[str, "Callable[..., Any]"])
     samples: dict[str, tuple[Chunk, ...]] = field(factory=dict[str, "tuple[Chunk, ...]"])
     """Chunks that the document gives for its data sources; read before the sections."""
+    empty_sources: bool = False
+    """Whether a data source that nobody gives finds nothing; otherwise it is an error."""
+    absent: set[str] = field(factory=set[str])
+    """The names of those that were met."""
 
 
 CLOSED = ConfigDict(extra="forbid", arbitrary_types_allowed=True, protected_namespaces=())
@@ -201,6 +205,9 @@ def _read_source(value: object, info: ValidationInfo) -> object:
     name, reading = read_string(value), cast("Reading", info.context)
     if name in reading.samples and name not in reading.callables:
         return SampleSource(name, reading.samples[name])
+    if name not in reading.callables and reading.empty_sources:
+        reading.absent.add(name)
+        return SampleSource(name)
     try:
         return _read_callable(value, info)
     except ValueError as error:
