@@ -58,7 +58,7 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,4000}")  # Python reads no longer ones from a text
-_NUMBER = re.compile(r"-?[0-9.]+(e[-+]?[0-9]+)?")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?")
 
 
 @frozen
