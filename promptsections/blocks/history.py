@@ -7,6 +7,7 @@ I/O; `reading` brings it what a store hands out piece by piece.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, TypedDict, get_args
 
 from attrs import Attribute, field, frozen
@@ -16,9 +17,10 @@ from promptsections.blocks.growth import Grown, Growth, adds_up
 from promptsections.blocks.ladder import Ladder, Marker
 from promptsections.blocks.pieces import Pieces, Pinned, Rules, StartOn
 from promptsections.blocks.recent import Recent
-from promptsections.blocks.remembering import Remembered
+from promptsections.blocks.remembering import Remembered, nothing_yet
 from promptsections.blocks.repair import Repair, RepairHow
 from promptsections.blocks.transcript import Transcript, Transform, as_history
+from promptsections.blocks.trimming import BYTES_PER_TOKEN, choose
 from promptsections.counting import Counter
 from promptsections.errors import DefinitionError
 from promptsections.measurement import Measurement
@@ -38,10 +40,14 @@ class HistoryOptions(TypedDict, total=False):
     stub_text: str
     pinned: Pinned | None
     transform: Transform | None
+    trim_step: int | None
+
+
+_STARTS = get_args(StartOn)
 
 
 def _check_start(_: object, __: object, value: object) -> None:
-    if value not in get_args(StartOn):
+    if value not in _STARTS:
         raise DefinitionError(f'start_on={value!r} is neither "user" nor "any"')
 
 
@@ -101,17 +107,22 @@ class HistoryBlock:
     that they belong to; to know them, all messages are read."""
     transform: Transform | None = field(default=None, kw_only=True, validator=_check_transform)
     """Applied to each message that is read; the result is what is kept and counted."""
+    trim_step: int | None = field(default=None, kw_only=True, validator=_check_count)
+    """Tokens, about, that are left out at once where something is, so that what is sent begins at
+    the same message for many turns; see `trimming`. `None` leaves out no more than needed."""
     unread: bool = field(default=False, kw_only=True)
     """Whether there are older messages that were not read."""
+    earlier: int | None = field(default=None, kw_only=True)
+    """How many these are; `None` if nobody knows, so that there is no place to trim by."""
     _transcript: Transcript = field(init=False, eq=False, repr=False)
     _rules: Rules = field(init=False, eq=False, repr=False)
     _climbs: Remembered[tuple[_Climb, ...]] = field(
-        factory=Remembered["tuple[_Climb, ...]"], init=False, eq=False, repr=False
+        factory=nothing_yet, init=False, eq=False, repr=False
     )
 
     _must_send: bool | None = field(default=None, init=False, eq=False, repr=False)
     _recents: Remembered[Recent | None] = field(
-        factory=Remembered["Recent | None"], init=False, eq=False, repr=False
+        factory=nothing_yet, init=False, eq=False, repr=False
     )
 
     def __attrs_post_init__(self) -> None:
@@ -131,7 +142,8 @@ class HistoryBlock:
         """Whether the model is to answer what stands at the end, or something is pinned."""
         known = self._must_send
         if known is None:
-            known = Pieces(self._transcript, self._rules).must_send
+            answered = self.pinned is None and self._transcript.is_answered
+            known = not answered and Pieces(self._transcript, self._rules).must_send
             object.__setattr__(self, "_must_send", known)
         return known
 
@@ -163,22 +175,24 @@ class HistoryBlock:
         """Do what `fit` does, and say how many messages were left out and what was repaired."""
         recent = self._recent_of(counter)
         if recent is not None:
-            return self._place_recent(recent, tokens)
+            recent.up_to(tokens)
+            if self.trim_step is None or (recent.is_all and recent.natural <= tokens):
+                return self._place_recent(recent, tokens)
         climb, grown = self._climb_up_to(counter, tokens)
         ladder = climb.ladder
-        sent = ladder.sent(grown.units)
+        units, trimmed = self._trimmed(climb, grown, counter, tokens)
+        sent = ladder.sent(units)
         notes = [*self._transcript.notes]
         if grown.whole and not ladder.pieces.limited:
             notes += self._leading_notes()
         return Fitted(
             sent.messages,
-            omitted=len(self.messages) - sent.of_history,
-            omitted_is_exact=not self.unread,
-            notes=(*notes, *ladder.notes(grown.units)),
+            omitted=len(self.messages) + (self.earlier or 0) - sent.of_history,
+            omitted_is_exact=not self.unread or self.earlier is not None,
+            notes=(*notes, *ladder.notes(units), *trimmed),
         )
 
     def _place_recent(self, recent: Recent, tokens: int) -> Fitted:
-        recent.up_to(tokens)
         units = recent.units(tokens)
         messages = recent.messages(units)
         notes = [*self._transcript.notes]
@@ -186,8 +200,8 @@ class HistoryBlock:
             notes += self._leading_notes()
         return Fitted(
             messages,
-            omitted=len(self.messages) - len(messages),
-            omitted_is_exact=not self.unread,
+            omitted=len(self.messages) + (self.earlier or 0) - len(messages),
+            omitted_is_exact=not self.unread or self.earlier is not None,
             notes=(*notes, *recent.notes(units)),
         )
 
@@ -225,10 +239,46 @@ class HistoryBlock:
 
     def _make_climbs(self, counter: Counter) -> tuple[_Climb, ...]:
         text = self.omission_marker
-        markers = (None,) if text is None else (None, Marker(text, self.unread))
+        earlier = self.earlier if self.unread else 0
+        markers = (None,) if text is None else (None, Marker(text, earlier))
         pieces = Pieces(self._transcript, self._rules, counter.tokenizer)
         ladders = [Ladder(self._transcript, pieces, counter, marker) for marker in markers]
         return tuple(_Climb(each, Growth(each, densely=adds_up(counter))) for each in ladders)
+
+    def _trimmed(
+        self, climb: _Climb, grown: Grown, counter: Counter, tokens: int
+    ) -> tuple[int, tuple[Note, ...]]:
+        """Send less than fits, if something is left out anyway, to begin where others did."""
+        step, growth, ladder = self.trim_step, climb.growth, climb.ladder
+        limited = grown.whole and ladder.pieces.limited
+        if step is None or (grown.whole and not limited and not self.unread):
+            return grown.units, ()
+        if self.unread and self.earlier is None:
+            detail = (
+                "the history moves on with every turn: to trim it in steps, say how many messages "
+                "the store holds: NewestFirst(open, total=…)"
+            )
+            return grown.units, (Note("trim_needs_total", "", detail),)
+
+        def cost(units: int) -> int:
+            return growth.cost(units) or ladder.cost(units)
+
+        most = cost(grown.units) if grown.whole else tokens
+        smallest = growth.cost(1)
+        found = ladder.beginnings(grown.units, cost)
+        fitting = [one for one in found if smallest <= one.cost <= most]
+        earlier = self.earlier or 0
+        framing = 0 if counter.lines else counter.profile.tokens_per_message
+        weigh = partial(self._weigh, earlier, int(framing * BYTES_PER_TOKEN))
+        chosen = choose([one.behind(earlier) for one in fitting], most, step, weigh)
+        if chosen is None or chosen.units == grown.units:
+            return grown.units, ()
+        left = most - chosen.cost
+        detail = f"it begins at message {chosen.place}, as in other turns: {left} tokens are free"
+        return chosen.units, (Note("trimmed", "", detail),)
+
+    def _weigh(self, earlier: int, framing: int, place: int) -> int:
+        return framing + self._transcript.weight(place - earlier)
 
     def _leading_notes(self) -> Iterator[Note]:
         """Say what was left out because it follows no user turn."""

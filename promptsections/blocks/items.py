@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from attrs import evolve, field, frozen
+from attrs import Attribute, evolve, field, frozen
 
 from promptsections.blocks.block import Fitted
 from promptsections.blocks.growth import Growth
 from promptsections.blocks.placing import Place
-from promptsections.blocks.remembering import Remembered
+from promptsections.blocks.remembering import Remembered, nothing_yet
 from promptsections.blocks.text import TextBlock, write_text
 from promptsections.counting import Counter
+from promptsections.errors import DefinitionError
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
 from promptsections.tokens import Truncate, joints_of, running_totals
@@ -37,6 +38,12 @@ class Chunk:
 
 def _chunks(values: Iterable[Chunk | str]) -> tuple[Chunk, ...]:
     return tuple(value if isinstance(value, Chunk) else Chunk(value) for value in values)
+
+
+def _check_step(_: object, __: Attribute[int | None], value: object) -> None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    if value is not None and not is_count:
+        raise DefinitionError(f"trim_step={value!r} must be 1 token or more, or None")
 
 
 @frozen
@@ -61,11 +68,12 @@ class ItemsBlock:
     """A heading, or the start of a wrapper."""
     after: str = field(default="", kw_only=True, converter=well_formed)
     """The end of a wrapper."""
+    trim_step: int | None = field(default=None, kw_only=True, validator=_check_step)
+    """Tokens: where not all chunks fit, so many are sent as fit a multiple of this, so that they
+    are the same although the room changes from turn to turn. `None` sends as many as fit."""
     _present: tuple[tuple[int, Chunk], ...] = field(init=False, eq=False, repr=False)
     """Rank and chunk of those that have a text."""
-    _parts: Remembered[_Parts] = field(
-        factory=Remembered["_Parts"], init=False, eq=False, repr=False
-    )
+    _parts: Remembered[_Parts] = field(factory=nothing_yet, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         present = tuple((rank, chunk) for rank, chunk in enumerate(self.chunks) if chunk.text)
@@ -93,11 +101,14 @@ class ItemsBlock:
         first, sent, growth = self._parts.of(counter, self._prepare)
         if first.measure(counter, tokens).natural > tokens:
             return self._fitted(tuple(first.fit(counter, tokens)), 1)
-        units = growth.up_to(tokens).units
+        grown = growth.up_to(tokens)
+        units = grown.units
+        if self.trim_step is not None and not grown.whole:
+            units = max(1, growth.up_to(tokens - tokens % self.trim_step).units)
         fitted = sent.get(units)
         if fitted is None:
             text = self.separator.join(chunk.text for _, chunk in self._present[:units])
-            messages = write_text(self.message, self.before, self.after, text)
+            messages = (self.message.holding(self.before + text + self.after),)
             if joints_of(counter.tokenizer) == "strong":
                 counter.remember(messages[0], growth.cost(units))  # it is not counted again
             fitted = sent[units] = self._fitted(messages, units)

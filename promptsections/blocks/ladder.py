@@ -5,13 +5,14 @@ It does no I/O and decides nothing: `pieces` says what comes next, `growth` how 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate, chain, count, islice
 
 from attrs import define, frozen
 
 from promptsections.blocks.pieces import Numbered, Piece, Pieces
 from promptsections.blocks.transcript import Transcript
+from promptsections.blocks.trimming import Beginning
 from promptsections.blocks.turns import Exchange
 from promptsections.counting import Counter, Extent
 from promptsections.messages import Message
@@ -24,12 +25,18 @@ class Marker:
 
     text: str
     """`{n}` in it is how many."""
-    more: bool
-    """Whether there are older messages that nobody has read, so that they are more than so many."""
+    earlier: int | None = 0
+    """How many older messages nobody has read; `None` if that is not known, but some."""
+
+    @property
+    def more(self) -> bool:
+        """Whether something is left out, whatever was read."""
+        return self.earlier != 0
 
     def message(self, omitted: int) -> Message:
-        """Write the marker as a message."""
-        count = f"more than {omitted}" if self.more else str(omitted)
+        """Write the marker as a message, that stands for so many of the messages that were read."""
+        omitted += self.earlier or 0
+        count = f"more than {omitted}" if self.earlier is None else str(omitted)
         return Message("system", self.text.replace("{n}", count))
 
 
@@ -95,6 +102,29 @@ class Ladder:
             if found >= len(self._taken):
                 self._taken.append(numbered)
             yield numbered
+
+    def beginnings(self, units: int, cost: Callable[[int], int]) -> Iterator[Beginning]:
+        """Yield where what is sent may begin, among the first units, newest first.
+
+        Not where only some of the cut results are whole: others are with each step that is added.
+
+        Args:
+            units: how many there is room for.
+            cost: returns what so many units take, in tokens.
+        """
+        numbers = [number for number, _ in self._taken[:units]]
+        oldest = max(numbers, default=0)
+        places = self.pieces.beginnings()
+        known = [*islice(places, oldest + 1)]
+        known += islice((place for place in places if place < known[oldest]), 1)
+        newest = -1
+        for unit, number in enumerate(numbers[: units - 1], 2):
+            widens, newest = number <= newest, max(newest, number)
+            if widens and unit <= len(numbers) and numbers[unit - 1] <= newest:
+                continue
+            place = known[newest]
+            before = next((each for each in known[newest + 1 :] if each < place), None)
+            yield Beginning(unit, cost(unit), place, before)
 
     # --- adding up --------------------------------------------------------------------------------
 

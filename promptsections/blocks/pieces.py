@@ -141,6 +141,17 @@ class Pieces:
             if number not in self.always:
                 yield number, Piece(exchange.messages, exchange)
 
+    def beginnings(self) -> Iterator[int]:
+        """Yield the place in the history where each piece begins, by number, newest first.
+
+        The oldest step of an exchange under way begins where its user's turn does.
+        """
+        parts = [variants[0].start for variants in self._parts]
+        if len(parts) > 1 and self.newest.user is not None:
+            parts[-2] = parts[-1]
+        yield from parts
+        yield from (exchange.span[0] for _, exchange in self._older())
+
     def _older(self) -> Iterator[tuple[int, Exchange]]:
         exchanges = sendable(self._transcript, self._rules.start_on)
         next(exchanges, None)

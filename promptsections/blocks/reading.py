@@ -24,6 +24,7 @@ from promptsections.blocks.growth import adds_up
 from promptsections.blocks.history import HistoryBlock, HistoryOptions
 from promptsections.blocks.repair import DROP, Repair
 from promptsections.blocks.transcript import Gap, as_history, read_message
+from promptsections.blocks.trimming import BLOCK
 from promptsections.blocks.turns import exchange_of, is_system, opens_exchange
 from promptsections.counting import Counter, Extent
 from promptsections.errors import DefinitionError, InvalidHistoryError, NeedsEventLoopError
@@ -38,6 +39,12 @@ def _check_callable(_: object, __: object, value: Any) -> None:
         )
 
 
+def _check_total(_: object, __: object, value: Any) -> None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if value is not None and not is_count:
+        raise DefinitionError(f"NewestFirst: total={value!r} must be 0 or more messages, or None")
+
+
 @frozen
 class NewestFirst:
     """A history that a store hands out from its newest message on."""
@@ -46,6 +53,9 @@ class NewestFirst:
         validator=_check_callable
     )
     """Gives a fresh iterable, or async iterable, of messages each time; it is closed after use."""
+    total: int | None = field(default=None, kw_only=True, validator=_check_total)
+    """How many messages the store holds. Only needed to trim in steps, for the prompt cache: cells
+    are counted from the oldest message, which is not read."""
 
 
 async def history_block(
@@ -70,10 +80,12 @@ async def history_block(
         NeedsEventLoopError: if `open()` gives an async iterable and nothing may wait.
     """
     if isinstance(value, NewestFirst):
-        reader = _Reader(counter, available, options)
+        reader = _Reader(counter, available, options, value.total)
         complete = await _read(value, reader, may_wait=may_wait)
         transformed: HistoryOptions = {**options, "transform": None}
-        return HistoryBlock(tuple(reversed(reader.messages)), unread=not complete, **transformed)
+        messages = tuple(reversed(reader.messages))
+        earlier = _earlier(value.total, len(messages), complete=complete)
+        return HistoryBlock(messages, unread=not complete, earlier=earlier, **transformed)
     if isinstance(value, Iterator | AsyncIterable):
         kind = type(cast("object", value)).__name__
         raise InvalidHistoryError(
@@ -82,6 +94,17 @@ async def history_block(
         )
     newest = None if options.get("pinned") else _most(counter, available)
     return HistoryBlock(() if value is None else as_history(value, newest), **options)
+
+
+def _earlier(total: int | None, read: int, *, complete: bool) -> int | None:
+    """Return how many messages were not read, as far as that is known."""
+    if complete:
+        return 0
+    if total is not None and total < read:
+        raise InvalidHistoryError(
+            f"NewestFirst: total={total} messages, but {read} were read and there are more"
+        )
+    return None if total is None else total - read
 
 
 def _most(counter: Counter, available: int) -> int:
@@ -135,7 +158,9 @@ async def _read_async(iterator: AsyncIterator[MessageLike], reader: _Reader) -> 
 class _Reader:
     """Collects messages until their exchanges are more than what can be given."""
 
-    def __init__(self, counter: Counter, available: int, options: HistoryOptions) -> None:
+    def __init__(
+        self, counter: Counter, available: int, options: HistoryOptions, total: int | None = None
+    ) -> None:
         self.messages: list[Message | Gap] = []
         """What was read, newest first, with a gap for what the transform left out."""
         self._counter = counter
@@ -150,6 +175,9 @@ class _Reader:
         self._size = Extent(0)
         self._sent = 0
         self._next_check = 1
+        self._total = total if options.get("trim_step") else None
+        self._until: int | None = None
+        """How many messages to read, once their exchanges are more than what can be given."""
 
     def take(self, value: MessageLike) -> bool:
         """Take the next older message; say whether one more may be needed.
@@ -165,6 +193,17 @@ class _Reader:
             self._pending.append(message)
         if not opens_exchange(message):
             return True
+        if self._until is None and not self._needs_more():
+            self._until = self._up_to_block()
+        return self._until is None or len(self.messages) < self._until
+
+    def _up_to_block(self) -> int:
+        """Return how many messages to read so that cells can be found: no more than a block."""
+        read = len(self.messages)
+        return read if self._total is None else read + max(0, self._total - read) % BLOCK
+
+    def _needs_more(self) -> bool:
+        """Take the exchange that has just been read; say whether one more may fit."""
         exchange = exchange_of(self._pending[::-1], repair=self._repair).messages
         self._pending.clear()
         self._sent += len(exchange)

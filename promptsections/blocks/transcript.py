@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any, cast, overload
 
 from promptsections.blocks.repair import DROP, Repair, is_misplaced
+from promptsections.blocks.trimming import weight
 from promptsections.blocks.turns import Exchange, exchange_of, is_system, place_in_words
 from promptsections.errors import DefinitionError, InvalidHistoryError
 from promptsections.messages import Message, MessageLike, to_message
@@ -31,15 +32,17 @@ class Snapshot(Sequence[MessageLike]):
     So a long list costs what is sent of it. Who appends to the list changes nothing here.
     """
 
-    __slots__ = ("_list", "_newest", "_start")
+    __slots__ = ("_list", "newest", "start")
 
     def __init__(self, messages: MutableSequence[MessageLike], newest: int) -> None:
         self._list = messages
-        self._start = max(0, len(messages) - newest)
-        self._newest = tuple(messages[self._start :])
+        self.start = max(0, len(messages) - newest)
+        """Where the copied ones begin."""
+        self.newest = tuple(messages[self.start :])
+        """Those that are copied."""
 
     def __len__(self) -> int:
-        return self._start + len(self._newest)
+        return self.start + len(self.newest)
 
     @overload
     def __getitem__(self, place: int) -> MessageLike: ...
@@ -50,8 +53,8 @@ class Snapshot(Sequence[MessageLike]):
             return [self[each] for each in range(*place.indices(len(self)))]
         if place < 0:
             place += len(self)
-        if place >= self._start:
-            return self._newest[place - self._start]
+        if place >= self.start:
+            return self.newest[place - self.start]
         if place < 0:
             raise IndexError(place)
         return self._list[place]
@@ -128,6 +131,19 @@ class Transcript:
         """The system messages that the history begins with, as far as they are kept."""
         self.notes = () if keep_system else tuple(map(_left_out, found))
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether it plainly ends with an answer, so that nothing is under way."""
+        if self._transform is not None or self.end <= self.start:
+            return False
+        last = self._at(self.end - 1)
+        return (
+            last is not None
+            and last.role == "assistant"
+            and not last.tool_calls
+            and not last.tool_call_id
+        )
+
     def exchanges(self) -> Iterator[Exchange]:
         """Yield the exchanges, newest first; what stands before the first user turn comes last."""
         known = self._known
@@ -159,20 +175,31 @@ class Transcript:
                 yield exchange.messages, exchange.notes
 
     def _plain_before(self, end: int) -> tuple[int, tuple[Message, ...]] | None:
-        """Return a whole exchange without calls and where it begins, if there is one before."""
+        """Return a whole exchange without calls and where it begins, if there is one before.
+
+        Nothing is said where it lies deeper than what was copied of the history.
+        """
         if self._transform is not None or not self._keep_system:
             return None
+        messages, place = self._messages, end
+        if isinstance(messages, Snapshot):  # to ask it for each message takes much longer
+            place = end - messages.start
+            messages = messages.newest
+        lowest = self.start + place - end
         found: list[Message] = []
-        while end > self.start:
-            end -= 1
-            message = self._at(end)
+        while place > lowest and place > 0:
+            place -= 1
+            message = messages[place]
+            if not isinstance(message, Message):
+                message = self._at(end - len(found) - 1)
             if message is None or message.tool_calls or message.tool_call_id:
                 return None
             found.append(message)
-            if message.role == "user":
+            role = message.role
+            if role == "user":
                 found.reverse()
-                return end, tuple(found)
-            if message.role == "tool":
+                return end - len(found), tuple(found)
+            if role == "tool":
                 return None
         return None
 
@@ -211,6 +238,11 @@ class Transcript:
         if skipped:
             places = [place for place in places if place not in skipped]
         return exchange_of(pending, notes, places, (position, end), self._repair, self._where)
+
+    def weight(self, position: int) -> int:
+        """Return about how much of a prompt a message is, in bytes; 0 if it was not read."""
+        message = self._at(position) if position >= 0 else None
+        return 0 if message is None else weight(message)
 
     def _at(self, position: int) -> Message | None:
         value = self._messages[position]

@@ -31,6 +31,7 @@ from promptsections.sections.base import (
     read_budget,
 )
 from promptsections.sections.stability import Declared, Stability
+from promptsections.sections.trims import TrimTo, check_trims, trim_step_in
 from promptsections.templates import Deferred, to_text
 
 _NO_VALUE = object()
@@ -215,10 +216,21 @@ class DataSourceSection(PromptSection):
     required: bool = field(default=False, kw_only=True)
     separator: str = field(default="\n\n", kw_only=True)
     """Stands between chunks."""
+    trim_to: TrimTo = field(default="by_caching", kw_only=True)
+    """Where not all chunks fit: as many as fit that part of the most it may have, or that and one
+    step more, and so on, so that they stay the same when the room changes a little. By default 0.7
+    where the renderer's caching is on and `stability` is not "turn", otherwise none."""
+    trim_step: int | None = field(default=None, kw_only=True)
+    """The size of such a step in tokens, instead of `trim_to`."""
+
+    def __attrs_post_init__(self) -> None:
+        check_trims(self.trim_to, self.trim_step)
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
         """Return the chunks as one message."""
         query = to_text(scope.read(self.query, ""), name=self.query)
+        stability = self.stability or "turn"
+        trim_step = trim_step_in(scope, self.trim_to, self.trim_step, stability)
 
         async def found() -> Content:
             chunks = [_chunk(item) for item in await scope.fetch(self.source, query)]
@@ -228,6 +240,7 @@ class DataSourceSection(PromptSection):
                 separator=self.separator,
                 cut=self.cut,
                 limit=self.budget.ceiling,
+                trim_step=trim_step,
             )
 
         return Deferred(found)
@@ -276,13 +289,22 @@ class ConversationHistory(PromptSection):
     is asked about every message, so all of a history is read then."""
     transform: Callable[[Message], Message | None] | None = field(default=None, kw_only=True)
     """Maps a message before it is used, or leaves it out with `None`."""
+    trim_to: TrimTo = field(default="by_caching", kw_only=True)
+    """The part of what the history may have that is left when something is left out, so that it
+    begins at the same message for many turns and the provider's cache knows it: by default 0.7
+    where the renderer's caching is on. `None` leaves out no more than needed, in every turn."""
+    trim_step: int | None = field(default=None, kw_only=True)
+    """About so many tokens are left out at once, instead of `trim_to`."""
 
     def __attrs_post_init__(self) -> None:
-        HistoryBlock((), **self._options())  # says what is wrong with them
+        check_trims(self.trim_to, self.trim_step)
+        HistoryBlock((), **self._options(None))  # says what is wrong with them
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
         """Return the turns as a block that keeps whole exchanges."""
         value = scope.read(self.variable, None)
+        stability = self.stability or "session"
+        trim_step = trim_step_in(scope, self.trim_to, self.trim_step, stability)
 
         async def read() -> Content:
             return await history_block(
@@ -290,12 +312,12 @@ class ConversationHistory(PromptSection):
                 counter=scope.counter_for(self.lines()),
                 available=scope.available,
                 may_wait=scope.may_await,
-                **self._options(),
+                **self._options(trim_step),
             )
 
         return Deferred(read)
 
-    def _options(self) -> HistoryOptions:
+    def _options(self, trim_step: int | None) -> HistoryOptions:
         return {
             "start_on": self.start_on,
             "keep_system": self.keep_system,
@@ -306,6 +328,7 @@ class ConversationHistory(PromptSection):
             "stub_text": self.stub_text,
             "pinned": self.pinned,
             "transform": self.transform,
+            "trim_step": trim_step,
         }
 
     def how_stable(self, declared: Declared, /) -> Stability:

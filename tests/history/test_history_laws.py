@@ -30,6 +30,7 @@ options = st.fixed_dictionaries(
         "omission_marker": st.sampled_from([None, MARKER]),
         "repair": st.sampled_from(["drop", "stub"]),
         "pinned": st.sampled_from([None, is_pinned]),
+        "trim_step": st.none() | st.integers(1, 60),
     }
 )
 sizes = st.integers(0, 150)
@@ -200,8 +201,9 @@ def test_a_store_gives_the_same_as_a_list(
     history: list[Message], chosen: dict[str, Any], available: int, size: int, counter: Counter
 ) -> None:
     """Read newest first and no further than it fits, the same is sent: only a marker knows less."""
-    read = reading(NewestFirst(lambda: iter(history[::-1])), counter, available, chosen)
-    listed = HistoryBlock(read.messages if read.unread else history, **chosen)
+    store = NewestFirst(lambda: iter(history[::-1]), total=len(history))
+    read = reading(store, counter, available, chosen)
+    listed = HistoryBlock(read.messages if read.unread else history, earlier=read.earlier, **chosen)
 
     assert read.must_send == listed.must_send
     floor = max(block.measure(counter, UNBOUNDED).floor for block in (read, listed))
