@@ -37,10 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `docs/reference/command.md` lists them."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     streams.prepare()
-    command = typer.main.get_command(_application(words))
     try:
         try:
-            command(args=words, prog_name="promptsections")
+            typer.main.get_command(_application(words))(args=words, prog_name="promptsections")
         except SystemExit as done:  # the way every command ends
             streams.flush()
             return done.code if isinstance(done.code, int) else int(done.code is not None)

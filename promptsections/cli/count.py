@@ -100,8 +100,10 @@ def _count(name: str, tokenizer: Tokenizer) -> _Count:
 
 
 def _size(name: str) -> int | None:
-    """Return the bytes of a file; `None` if nobody knows."""
+    """Return the bytes of a file; `None` if nobody knows, as of a pipe."""
+    if name == "-":
+        return 0 if sys.stdin.isatty() else None
     try:
-        return Path(name).stat().st_size if name != "-" else None
+        return Path(name).stat().st_size
     except (OSError, ValueError):
         return 0  # reading it says why

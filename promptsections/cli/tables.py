@@ -9,15 +9,19 @@ import sys
 from collections.abc import Sequence
 
 from rich.box import Box
+from rich.cells import cell_len
 from rich.console import Console, detect_legacy_windows
 from rich.table import Table
 from rich.text import Text
 
 from promptsections.cli import streams
 
-_RULE = Box("    \n    \n ─  \n    \n    \n    \n    \n    \n")
+_RULE = Box("    \n    \n ─  \n    \n    \n    \n    \n    \n", ascii=True)
+"""A line below the heads; said to be ASCII, since `streams.drawn` looks after other consoles."""
 _WIDE = 10_000
 """Columns of what is no terminal: nothing is broken into lines there."""
+_LAST = 20
+"""Columns that the last one of a table gets at least."""
 _STYLES = {
     "whole": "green", "cut": "yellow", "dropped": "red", "failed": "bold red", "empty": "dim",
     "error": "bold red", "warning": "yellow",
@@ -28,7 +32,7 @@ Column = tuple[str, bool]
 
 
 def write_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table; the last column breaks into lines where a terminal is too narrow."""
+    """Write a table; on a narrow terminal the last column breaks, and then whole lines do."""
     table = Table(box=_RULE, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for index, (head, numeric) in enumerate(columns):
         last = index == len(columns) - 1
@@ -36,15 +40,22 @@ def write_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
             head,
             justify="right" if numeric else "left",
             no_wrap=not last,
-            overflow="fold" if last else "ellipsis",
+            overflow="fold" if last else "crop",
         )
     for row in rows:
         table.add_row(*(Text(cell, style=_style(cell)) for cell in row))
     console = _console()
+    console.width = max(console.width, _needed([[head for head, _ in columns], *rows]))
     with console.capture() as captured:
         console.print(table)
     lines = captured.get().splitlines()
     streams.write(streams.drawn("\n".join(line.rstrip() for line in lines)) + "\n")
+
+
+def _needed(rows: Sequence[Sequence[str]]) -> int:
+    """Return the columns of a terminal that a table needs at least, so that no number is cut."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    return sum(widths[:-1]) + min(widths[-1], _LAST) + 2 * len(widths)
 
 
 def _style(cell: str) -> str:
