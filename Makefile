@@ -1,7 +1,8 @@
 # Short names for what CONTRIBUTING.md says; they run in the active environment.
 
 
-.PHONY: check install format format-check lint types imports test docs examples benchmarks
+.PHONY: check install format format-check lint types imports test docs examples
+.PHONY: bench bench-ours bench-page bench-micro bench-soak bench-baseline
 
 check: format-check lint types imports test
 
@@ -34,5 +35,21 @@ docs:
 examples:
 	python examples/support_bot.py
 
-benchmarks:
+bench:  # ours and other libraries, which it installs at first; minutes
+	python -m benchmarks --peers
+
+bench-ours:  # offline, without other libraries
 	python -m benchmarks
+
+bench-page:  # all of it, written into docs/explanation/how-fast.md
+	python -m benchmarks --peers --page
+
+bench-micro:
+	python -m pytest benchmarks/micro --benchmark-enable --benchmark-timer=time.process_time \
+		--benchmark-columns=median,iqr,rounds --benchmark-sort=name
+
+bench-soak:  # minutes, and about a gigabyte
+	python -m benchmarks.soak 1000 500
+
+bench-baseline:  # after a change that is meant to take more or less work
+	python -m benchmarks.baseline --update

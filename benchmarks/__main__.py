@@ -85,7 +85,8 @@ def _run(asked: argparse.Namespace, console: Console) -> Results:
         conversations, turns = map(int, asked.soak.split("x"))
         with console.status("beside the workload"):
             measures.extend(measure_all(asked.runs, (conversations, turns)))
-    return with_goals(Results(machine(), asked.runs, cases, costs, measures))
+    results = Results(machine(), asked.runs, cases, costs, measures)
+    return with_goals(results, baseline.load()["ratios"])
 
 
 def _write(results: Results, folder: Path) -> list[Path]:

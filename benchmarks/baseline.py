@@ -1,6 +1,6 @@
 """The work that a render takes, as numbers that are the same on every machine, against a baseline.
 
-`python -m benchmarks.baseline` compares, and fails if anything takes more than `baseline.json` says.
+`python -m benchmarks.baseline` compares, and fails if anything takes more than in `baseline.json`.
 After a change that is meant to take more or less, `python -m benchmarks.baseline --update` writes
 what it takes now; the difference then stands in the commit, for a reviewer to see.
 
@@ -157,9 +157,7 @@ def write_work(measured: Mapping[str, Work]) -> None:
 
 def write_ratios(results: Results) -> None:
     """Note the ratios and times of a run beside the work, for the next run to be held against."""
-    ratios = {
-        goal.key: round(goal.value, 3) for goal in results.goals if goal.value is not None
-    }
+    ratios = {goal.key: round(goal.value, 3) for goal in results.goals if goal.value is not None}
     _write({**load(), "ratios": ratios})
 
 

@@ -20,7 +20,7 @@ def update(results: Results, page: Path = PAGE) -> list[Path]:
     Raises:
         ValueError: The page has no place for a table, or a place for one that was not made.
     """
-    regions = {table.name: table.markdown() for table in tables(results)}
+    regions = {table.name: table.markdown(without="on the page") for table in tables(results)}
     about = ", ".join(f"{name} {value}" for name, value in results.machine.items())
     regions["machine"] = f"{about}; medians of {results.runs} measurements."
     regions.setdefault("missing", "Nobody is missing.")

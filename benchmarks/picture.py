@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from itertools import pairwise
 from math import ceil, floor, log10
 
 from benchmarks.results import FAST, OURS, Results, each
 
-_WIDTH, _HEIGHT = 860, 500
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 270, 46, 50
+_WIDTH, _HEIGHT = 900, 500
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 310, 46, 50
 _LABEL = 15
 """The least distance between two labels."""
 _COLOURS = (
@@ -30,7 +31,9 @@ def draw(results: Results, budget: int) -> str:
         points = [(case.history, found.cold) for case in cases if (found := case.of(name))]
         if points:
             lines.append((name, points))
-    lows, highs = zip(*((min(t), max(t)) for t in ([y for _, y in p] for _, p in lines)), strict=True)
+    lows, highs = zip(
+        *((min(t), max(t)) for t in ([y for _, y in p] for _, p in lines)), strict=True
+    )
     first, last = floor(log10(min(lows))), ceil(log10(max(highs)))
     sizes = [case.history for case in cases]
 
@@ -58,11 +61,11 @@ def draw(results: Results, budget: int) -> str:
 
 def _frame(budget: int) -> list[str]:
     return [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        'font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}"',
+        ' font-family="sans-serif" font-size="12">',
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        f'<text x="{_LEFT}" y="22" font-size="15">Rendering once, cold, to {budget:,} tokens: '
-        "CPU milliseconds by messages of history</text>",
+        f'<text x="{_LEFT}" y="22" font-size="15">Rendering once, cold, to {budget:,} tokens:',
+        " CPU milliseconds by messages of history</text>",
     ]
 
 
@@ -78,7 +81,8 @@ def _grid(
     for power in range(first, last + 1):
         y = f"{up(10**power):.1f}"
         yield f'<line x1="{left}" y1="{y}" x2="{right}" y2="{y}" stroke="#ddd"/>'
-        yield f'<text x="{left - 8}" y="{float(y) + 4:.1f}" text-anchor="end">{10.0**power:g}</text>'
+        label = f'x="{left - 8}" y="{float(y) + 4:.1f}" text-anchor="end"'
+        yield f"<text {label}>{10.0**power:g}</text>"
     for size in sizes:
         x, bottom = f"{across(size):.1f}", _HEIGHT - _BOTTOM
         yield f'<line x1="{x}" y1="{_TOP}" x2="{x}" y2="{bottom}" stroke="#eee"/>'
@@ -94,7 +98,7 @@ def _apart(heights: Sequence[float]) -> list[float]:
     """Move labels down until none covers another, then up again if they left the picture."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     placed = list(heights)
-    for above, here in zip(order, order[1:], strict=False):
+    for above, here in pairwise(order):
         placed[here] = max(placed[here], placed[above] + _LABEL)
     limit = _HEIGHT - _BOTTOM
     for here in reversed(order):

@@ -10,7 +10,7 @@ from attrs import Factory, frozen
 OURS = "promptsections"
 FAST = "promptsections[fast]"
 LOOP = "loop by hand"
-REMEMBERING = "loop by hand, counts remembered"
+REMEMBERING = "loop that remembers counts"
 
 
 @frozen
@@ -100,6 +100,8 @@ class Goal:
     bound: float
     unit: str
     at_least: bool = False
+    before: float | None = None
+    """What the page says, from the last run that was written there."""
 
     @property
     def met(self) -> bool | None:

@@ -7,13 +7,14 @@ import gc
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 from time import perf_counter, process_time
 
 from benchmarks.measuring import cold, fresh_interpreter, warm
 from benchmarks.results import Measure
 from benchmarks.soak import soak_apart
-from benchmarks.subjects import MODEL, make_history, make_prompt
+from benchmarks.subjects import MODEL, make_history, make_prompt, ours
 from benchmarks.workload import BUDGETS, HISTORY_SIZES, Workload, fresh, make_workload
 from promptsections import (
     DataSourceSection,
@@ -29,7 +30,7 @@ from promptsections import (
 from promptsections.tokens import CachedTokenizer, TiktokenTokenizer
 
 _SENTENCE = "a few words that say little. "
-LARGE = BUDGETS[-1]
+SMALL, LARGE = BUDGETS
 
 
 def measure_all(runs: int, soaked: tuple[int, int]) -> Iterator[Measure]:
@@ -39,6 +40,7 @@ def measure_all(runs: int, soaked: tuple[int, int]) -> Iterator[Measure]:
         runs: Measurements of which the median is taken.
         soaked: Conversations of the soak, and turns of each.
     """
+    yield from _growth(runs)
     yield from _starting(runs)
     yield from _new_turn(runs)
     yield from _large(runs)
@@ -55,6 +57,22 @@ def _ms(key: str, text: str, seconds: float) -> Measure:
 def _renderer() -> Renderer:
     """Make a renderer that remembers nothing yet."""
     return Renderer(MODEL, tokenizer=CachedTokenizer(TiktokenTokenizer()))
+
+
+def _growth(runs: int) -> Iterator[Measure]:
+    """Measure a short and a long history in turn, so that what else runs hits both alike."""
+    few, many = (make_workload(size) for size in (HISTORY_SIZES[1], HISTORY_SIZES[-1]))
+    again = [ours(workload, SMALL) for workload in (few, many)]
+    first: list[float] = []
+    later: list[float] = []
+    for _ in range(2 * runs):
+        short, long = (cold(lambda w=w: ours(fresh(w), SMALL)) for w in (few, many))
+        first.append(long / short)
+        short, long = (warm(run, 1) for run in again)
+        later.append(long / short)
+    text = f"a history of {HISTORY_SIZES[-1]:,} against one of {HISTORY_SIZES[1]}, {SMALL:,} tokens"
+    yield Measure("growth_cold", f"{text}, cold", median(first), "×")
+    yield Measure("growth_warm", f"{text}, warm", median(later), "×")
 
 
 def _starting(runs: int) -> Iterator[Measure]:
@@ -96,7 +114,9 @@ def _new_turn(runs: int) -> Iterator[Measure]:
             count(text)
         times.append(2 * between - started - process_time())
     yield _ms(
-        "new_turn", f"one new turn on a prompt of {LARGE:,} tokens, above counting it", median(times)
+        "new_turn",
+        f"one new turn on a prompt of {LARGE:,} tokens, above counting it",
+        median(times),
     )
 
 
@@ -154,7 +174,11 @@ def nested_groups(count: int, depth: int = 20) -> Prompt:
 
 def _large(runs: int) -> Iterator[Measure]:
     yield from _both(
-        "sections", "300 optional sections, half of them fit", lambda: many_sections(300), 1_500, runs
+        "sections",
+        "300 optional sections, half of them fit",
+        lambda: many_sections(300),
+        1_500,
+        runs,
     )
     yield from _both(
         "chunks", "10,000 chunks, 1,000 tokens", lambda: many_chunks(10_000), 1_000, runs
@@ -162,9 +186,7 @@ def _large(runs: int) -> Iterator[Measure]:
     yield from _both(
         "text", "a text of 1 MB cut to 1,000 tokens", lambda: large_text(1_000_000), 4_096, runs
     )
-    yield from _both(
-        "nested", "2,000 groups, 20 deep", lambda: nested_groups(2_000), 100_000, runs
-    )
+    yield from _both("nested", "2,000 groups, 20 deep", lambda: nested_groups(2_000), 100_000, runs)
 
 
 def _cutting(runs: int) -> Iterator[Measure]:
@@ -172,7 +194,9 @@ def _cutting(runs: int) -> Iterator[Measure]:
     text = "".join(f"{number}: {_SENTENCE}" for number in range(280_000))[:10_000_000]
     tokenizer = TiktokenTokenizer()
     for keep in ("start", "end", "middle"):
-        seconds = warm(lambda keep=keep: truncate(text, 1_000, tokenizer=tokenizer, keep=keep), runs)
+        seconds = warm(
+            lambda keep=keep: truncate(text, 1_000, tokenizer=tokenizer, keep=keep), runs
+        )
         yield _ms(f"cut_{keep}", f"10 MB cut to 1,000 tokens, {keep} kept", seconds)
 
 
@@ -247,4 +271,4 @@ async def _longest_silence(workload: Workload) -> float:
 
 
 def _gaps(beats: Sequence[float]) -> list[float]:
-    return [later - earlier for earlier, later in zip(beats, beats[1:], strict=False)]
+    return [later - earlier for earlier, later in pairwise(beats)]

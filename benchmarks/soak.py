@@ -25,14 +25,14 @@ from promptsections import (
     ConversationHistory,
     Message,
     Prompt,
-    Renderer,
     RenderedPrompt,
+    Renderer,
     SystemMessage,
     UserInput,
 )
 from promptsections.tokens import CachedTokenizer, TiktokenTokenizer
 
-_WORDS = "again and so they went on to ask where the parcel was that never came to their door".split()
+_TEXT = "again and so they went on to ask where the parcel was that never came to their door"
 
 _PROMPT = Prompt([SystemMessage("You help with parcels."), ConversationHistory(), UserInput()])
 
@@ -123,11 +123,11 @@ def _render(renderer: Renderer, history: Sequence[Message], budget: int) -> Rend
 
 def _conversation(number: int, turns: int) -> list[Message]:
     """Make messages of about thirty tokens, no two alike."""
-    random = Random(number)
+    random, words = Random(number), _TEXT.split()
     return [
         Message(
             ("user", "assistant")[at % 2],
-            f"Number {number}, message {at}: {' '.join(random.choices(_WORDS, k=20))}.",
+            f"Number {number}, message {at}: {' '.join(random.choices(words, k=20))}.",
         )
         for at in range(2 * turns)
     ]

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from benchmarks.results import OURS, Case, Reading, Results, each
+from benchmarks.results import OURS, Case, Goal, Reading, Results, each
 
 NONE = "–"
 
@@ -25,9 +25,11 @@ class Table:
     lines: Sequence[Sequence[str]]
     note: str = ""
 
-    def markdown(self) -> str:
-        """Write it for the page."""
+    def markdown(self, *, without: str = "") -> str:
+        """Write it for the page, without the column of a name."""
+        kept = [at for at, name in enumerate(self.head) if name != without]
         rows = [self.head, ["---", *["---:"] * (len(self.head) - 1)], *self.lines]
+        rows = [[row[at] for at in kept] for row in rows]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
     def show(self, console: Console) -> None:
@@ -137,17 +139,23 @@ def _measures(results: Results) -> Table:
 
 
 def _goals(results: Results) -> Table:
-    words = {True: "yes", False: "**no**", None: "not measured"}
+    words = {True: "yes", False: "no", None: "not measured"}
+
+    def cell(value: float | None, goal: Goal) -> str:
+        return NONE if value is None else amount(value, goal.unit)
+
     lines = [
         [
             goal.text,
-            NONE if goal.value is None else amount(goal.value, goal.unit),
+            cell(goal.value, goal),
             f"{'≥' if goal.at_least else '≤'} {amount(goal.bound, goal.unit)}",
             words[goal.met],
+            cell(goal.before, goal),
         ]
         for goal in results.goals
     ]
-    return Table("goals", "What we promise", ("what", "measured", "goal", "met"), lines)
+    head = ("what", "measured", "goal", "met", "on the page")
+    return Table("goals", "What we promise", head, lines)
 
 
 def ms(value: float) -> str:

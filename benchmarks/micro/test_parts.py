@@ -77,7 +77,7 @@ def rendered() -> RenderedPrompt:
 def test_parsing_a_template(benchmark: Benchmark) -> None:
     template = benchmark(Template, _SOURCE)
 
-    assert template.variables == {"name", "order.id", "order.count"}
+    assert template.variables == ("name", "order.id", "order.count")
 
 
 def test_evaluating_a_template(benchmark: Benchmark) -> None:
@@ -110,7 +110,9 @@ def test_a_new_count(benchmark: Benchmark) -> None:
 
 
 @pytest.mark.parametrize(
-    "provider", [openai_chat, openai_responses, anthropic_messages, gemini], ids=lambda p: p.__name__
+    "provider",
+    [openai_chat, openai_responses, anthropic_messages, gemini],
+    ids=lambda p: p.__name__,
 )
 def test_writing_a_request(
     benchmark: Benchmark, rendered: RenderedPrompt, provider: ModuleType
