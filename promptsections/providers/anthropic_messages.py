@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from promptsections.caching import CachePlan
 from promptsections.messages import Message, MessageLike, Tool, to_message
 from promptsections.notes import Note
 from promptsections.providers.anthropic_blocks import (
@@ -19,10 +20,12 @@ from promptsections.providers.anthropic_blocks import (
     write_result,
     writer,
 )
+from promptsections.providers.anthropic_marks import mark_turns
 from promptsections.providers.calls import check_names, schema_of
 from promptsections.providers.conversation import Conversation, Format, MidSystem, cut_prefill
 from promptsections.providers.ids import IdRule
 from promptsections.providers.kept import read_blocks, with_data
+from promptsections.providers.marks import plan_of
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, blocks_of, to_block
 from promptsections.providers.source import Source, is_whole, read_source
@@ -48,6 +51,7 @@ class ToolParam(TypedDict):
     name: str
     description: NotRequired[str]
     input_schema: Block
+    cache_control: NotRequired[Block]
 
 
 class MessagesRequest(TypedDict):
@@ -69,6 +73,7 @@ def to_request(
     prefill: bool = True,
     mid_system: MidSystem = "wrap",
     keep_thinking: bool | None = None,
+    cache_plan: CachePlan | None = None,
     notes: list[Note] | None = None,
 ) -> MessagesRequest:
     """Make a request of a rendered prompt, or of messages and tools.
@@ -86,6 +91,8 @@ def to_request(
         keep_thinking: whether thinking is given back. Newer models refuse it if anything before it
             changed. By default it is given back, unless the source is a rendered prompt of which
             something was left out, cut or failed.
+        cache_plan: with bare messages, where `cache_control` marks stand. A rendered prompt has a
+            plan of its own. With a plan, marks that messages brought along are left out.
         notes: gets a note for whatever was converted.
 
     Raises:
@@ -93,6 +100,7 @@ def to_request(
         UnsupportedContentError: if a message holds what has no place there.
     """
     notes = [] if notes is None else notes
+    plan = plan_of(source, cache_plan)
     messages, tools = read_source(source, tools)
     check_names(messages, tools, _NAME, "Anthropic allows up to 128 letters a-z, digits, _ and -")
     system, turns = Conversation(
@@ -104,6 +112,7 @@ def to_request(
     ).write(pair(messages, IDS, notes))
     if turns[-1].role == "assistant":
         cut_prefill(turns[-1].blocks[-1], notes)
+    on_tools = mark_turns(plan, system, turns, has_tools=bool(tools), notes=notes)
     request = cast("MessagesRequest", {})
     if model is not None:
         request["model"] = model
@@ -116,6 +125,8 @@ def to_request(
     ]
     if tools:
         request["tools"] = [_tool(tool) for tool in tools]
+        if on_tools is not None:
+            request["tools"][-1]["cache_control"] = on_tools
     return request
 
 
@@ -131,6 +142,7 @@ _FORMAT = Format(
 def _content(turn: Turn) -> str | list[Block]:
     """Return a bare text as such if it is all, and blocks otherwise."""
     bare = len(turn.pieces) == 1 and turn.pieces[0].is_bare
+    bare = bare and "cache_control" not in turn.blocks[0]
     return cast("str", turn.blocks[0]["text"]) if bare else turn.blocks
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from promptsections.caching import CachePlan
 from promptsections.errors import ProviderError
 from promptsections.messages import Message, MessageLike, Tool, to_message
 from promptsections.notes import Note
@@ -22,10 +23,12 @@ from promptsections.providers.bedrock_blocks import (
     write_result,
     writer,
 )
+from promptsections.providers.bedrock_marks import mark_turns
 from promptsections.providers.calls import check_names, schema_of
 from promptsections.providers.conversation import Conversation, Format, MidSystem, cut_prefill
 from promptsections.providers.ids import IdRule
 from promptsections.providers.kept import read_blocks, with_data
+from promptsections.providers.marks import plan_of
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, blocks_of, to_block
 from promptsections.providers.source import Source, is_whole, read_source
@@ -68,6 +71,7 @@ def to_request(
     prefill: bool = True,
     mid_system: MidSystem = "wrap",
     keep_thinking: bool | None = None,
+    cache_plan: CachePlan | None = None,
     notes: list[Note] | None = None,
 ) -> ConverseRequest:
     """Make a request of a rendered prompt, or of messages and tools.
@@ -85,6 +89,8 @@ def to_request(
         keep_thinking: whether reasoning is given back. Newer Claude models refuse it if anything
             before it changed. By default it is given back, unless the source is a rendered prompt
             of which something was left out, cut or failed.
+        cache_plan: with bare messages, where a `cachePoint` stands. A rendered prompt has a plan of
+            its own. With a plan, points that messages brought along are left out.
         notes: gets a note for whatever was converted.
 
     Raises:
@@ -92,6 +98,7 @@ def to_request(
         UnsupportedContentError: if a message holds what has no place there.
     """
     notes = [] if notes is None else notes
+    plan = plan_of(source, cache_plan)
     messages, tools = read_source(source, tools)
     check_names(messages, tools, _NAME, "Bedrock allows up to 64 letters a-z, digits, _ and -")
     system, turns = Conversation(
@@ -104,6 +111,7 @@ def to_request(
     _check_documents(turns)
     if turns[-1].role == "assistant":
         cut_prefill(turns[-1].blocks[-1], notes)
+    on_tools = mark_turns(plan, system, turns, has_tools=bool(tools), notes=notes)
     request = cast("ConverseRequest", {})
     if model is not None:
         request["modelId"] = model
@@ -113,7 +121,8 @@ def to_request(
         {"role": cast("Any", turn.role), "content": to_bytes(turn.blocks)} for turn in turns
     ]
     if tools:
-        request["toolConfig"] = {"tools": [_tool(tool) for tool in tools]}
+        definitions = [_tool(tool) for tool in tools]
+        request["toolConfig"] = {"tools": [*definitions, *([on_tools] if on_tools else ())]}
     elif any(message.tool_calls for message in messages):
         detail = "Bedrock refuses calls in messages without a toolConfig: pass tools"
         notes.append(Note("tools_missing", "", detail))

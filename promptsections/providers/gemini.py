@@ -25,6 +25,7 @@ from promptsections.providers.gemini_parts import (
 )
 from promptsections.providers.ids import IdRule
 from promptsections.providers.kept import read_blocks, with_data
+from promptsections.providers.marks import plan_of, without_marks
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, block_of, blocks_of, to_block, to_plain
 from promptsections.providers.source import Source, read_source
@@ -84,6 +85,7 @@ def to_request(
         UnsupportedContentError: if a message holds what has no place there.
     """
     notes = [] if notes is None else notes
+    without_marks(plan_of(source, None), notes)
     messages, tools = read_source(source, tools)
     check_names(
         messages,

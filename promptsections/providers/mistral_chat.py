@@ -39,6 +39,7 @@ from promptsections.providers.kept import (
     read_blocks,
     with_data,
 )
+from promptsections.providers.marks import plan_of, without_marks
 from promptsections.providers.media import read_data_url, read_file
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, blocks_of, to_block
@@ -68,6 +69,7 @@ class MistralRequest(TypedDict):
     model: NotRequired[str]
     messages: list[Block]
     tools: NotRequired[list[MistralTool]]
+    prompt_cache_key: NotRequired[str]
 
 
 def to_request(
@@ -96,6 +98,8 @@ def to_request(
         UnsupportedContentError: if a message holds what has no place there.
     """
     notes = [] if notes is None else notes
+    plan = plan_of(source, None)
+    without_marks(plan, notes)
     messages, tools = read_source(source, tools)
     check_names(messages, tools, _NAME, "Mistral allows up to 64 letters a-z, digits, _ and -")
     request = cast("MistralRequest", {})
@@ -104,6 +108,8 @@ def to_request(
     request["messages"] = _messages(pair(messages, IDS, notes), prefix, notes)
     if tools:
         request["tools"] = [_tool(tool) for tool in tools]
+    if plan is not None and plan.key is not None and plan.field == "prompt_cache_key":
+        request["prompt_cache_key"] = plan.key
     return request
 
 

@@ -26,6 +26,7 @@ from promptsections.providers.calls import arguments_of, schema_of
 from promptsections.providers.flat import beyond, with_rest
 from promptsections.providers.ids import IdRule
 from promptsections.providers.kept import fill, kept_data, parts_of
+from promptsections.providers.marks import plan_of, without_marks
 from promptsections.providers.media import read_data_url
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, blocks_of, to_block
@@ -80,6 +81,7 @@ def to_request(
         UnsupportedContentError: if a message holds audio, a file, or an image by its address.
     """
     notes = [] if notes is None else notes
+    without_marks(plan_of(source, None), notes)
     messages, tools = read_source(source, tools)
     request = cast("OllamaRequest", {})
     if model is not None:

@@ -12,6 +12,7 @@ from typing import assert_never, cast, get_args
 
 from attrs import evolve
 
+from promptsections.caching import CachePlan
 from promptsections.errors import DefinitionError, ProviderError, UnsupportedContentError
 from promptsections.messages import (
     AudioPart,
@@ -39,6 +40,7 @@ from promptsections.providers.kept import (
     read_blocks,
     with_data,
 )
+from promptsections.providers.marks import plan_of
 from promptsections.providers.openai_chat_types import (
     AudioFormat,
     AudioParam,
@@ -54,6 +56,7 @@ from promptsections.providers.openai_chat_types import (
     ToolCallParam,
     ToolParam,
 )
+from promptsections.providers.openai_marks import mark_messages
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, block_of, blocks_of, to_block
 from promptsections.providers.source import Source, read_source
@@ -70,6 +73,7 @@ def to_request(
     *,
     model: str | None = None,
     tools: Sequence[Tool] = (),
+    cache_plan: CachePlan | None = None,
     notes: list[Note] | None = None,
 ) -> ChatRequest:
     """Make a request of a rendered prompt, or of messages and tools.
@@ -83,6 +87,8 @@ def to_request(
         source: a rendered prompt, or messages.
         model: put into the request, if given.
         tools: with bare messages, the tools that the model may call.
+        cache_plan: with bare messages, where a `prompt_cache_breakpoint` stands, and the key. A
+            rendered prompt has its own. With one, marks that messages brought along are left out.
         notes: gets a note for whatever was converted.
 
     Raises:
@@ -91,6 +97,7 @@ def to_request(
             message.
     """
     notes = [] if notes is None else notes
+    plan = plan_of(source, cache_plan)
     messages, tools = read_source(source, tools)
     messages = pair(messages, ANY_ID, notes)
     request: ChatRequest = {"messages": [_message(m, i, notes) for i, m in enumerate(messages)]}
@@ -98,7 +105,16 @@ def to_request(
         request["model"] = model
     if tools:
         request["tools"] = [_tool(tool) for tool in tools]
-    return request
+    found = [(i, cast("Block", sent), "content") for i, sent in enumerate(request["messages"])]
+    fields = mark_messages(plan, found, _text, carriers=_CARRIERS, notes=notes)
+    return cast("ChatRequest", {**request, **fields})
+
+
+_CARRIERS = frozenset({"text", "image_url", "input_audio"})
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
 
 
 # --- messages -----------------------------------------------------------------------------------

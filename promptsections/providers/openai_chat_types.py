@@ -8,8 +8,17 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, Required, TypedDict
 
+from promptsections.providers.openai_marks import CacheOptions
+
 ImageDetail = Literal["auto", "low", "high", "original"]
 AudioFormat = Literal["wav", "mp3"]
+
+
+class CacheBreakpointParam(TypedDict):
+    """Up to where a prefix is cached, and for how long."""
+
+    mode: Literal["explicit"]
+    ttl: NotRequired[Literal["30m", "12h"]]
 
 
 class TextParam(TypedDict):
@@ -17,6 +26,7 @@ class TextParam(TypedDict):
 
     type: Literal["text"]
     text: str
+    prompt_cache_breakpoint: NotRequired[CacheBreakpointParam]
 
 
 class ImageUrl(TypedDict, total=False):
@@ -145,3 +155,7 @@ class ChatRequest(TypedDict):
     messages: list[ChatMessage]
     model: NotRequired[str]
     tools: NotRequired[list[ToolParam]]
+    prompt_cache_key: NotRequired[str]
+    prompt_cache_options: NotRequired[CacheOptions]
+    extra_body: NotRequired[dict[str, str]]
+    """What OpenAI itself does not know: vLLM's `cache_salt`."""

@@ -7,14 +7,17 @@ errors tell: a call is answered, and a reasoning item stays before the item that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NotRequired, TypedDict, cast
 
+from promptsections.caching import CachePlan
 from promptsections.messages import Message, MessageLike, TextPart, Tool
 from promptsections.notes import Note
 from promptsections.providers.calls import check_names, schema_of
 from promptsections.providers.ids import IdRule
 from promptsections.providers.kept import Writer, fill, kept_data, read_blocks, with_data
+from promptsections.providers.marks import plan_of
+from promptsections.providers.openai_marks import CacheOptions, mark_messages
 from promptsections.providers.pairing import pair
 from promptsections.providers.plain import Block, blocks_of, to_block
 from promptsections.providers.responses_items import (
@@ -53,6 +56,10 @@ class ResponsesRequest(TypedDict):
     model: NotRequired[str]
     input: list[Block]
     tools: NotRequired[list[FunctionTool]]
+    prompt_cache_key: NotRequired[str]
+    prompt_cache_options: NotRequired[CacheOptions]
+    extra_body: NotRequired[dict[str, str]]
+    """What OpenAI itself does not know: vLLM's `cache_salt`."""
 
 
 def to_request(
@@ -60,6 +67,7 @@ def to_request(
     *,
     model: str | None = None,
     tools: Sequence[Tool] = (),
+    cache_plan: CachePlan | None = None,
     notes: list[Note] | None = None,
 ) -> ResponsesRequest:
     """Make a request of a rendered prompt, or of messages and tools.
@@ -73,6 +81,8 @@ def to_request(
         model: put into the request, if given.
         tools: with bare messages, the tools that the model may call; they are sent with
             `strict` off, which the API otherwise turns on.
+        cache_plan: with bare messages, where a `prompt_cache_breakpoint` stands, and the key. A
+            rendered prompt has its own. With one, marks that messages brought along are left out.
         notes: gets a note for whatever was converted.
 
     Raises:
@@ -80,19 +90,36 @@ def to_request(
         UnsupportedContentError: if a message holds what has no place there.
     """
     notes = [] if notes is None else notes
+    plan = plan_of(source, cache_plan)
     messages, tools = read_source(source, tools)
     check_names(messages, tools, _NAME, "OpenAI allows up to 64 letters a-z, digits, _ and -")
     request = cast("ResponsesRequest", {})
     if model is not None:
         request["model"] = model
-    request["input"] = [
-        item
-        for index, message in enumerate(pair(messages, IDS, notes))
-        for item in _items(message, index, notes)
-    ]
+    written = [_items(m, index, notes) for index, m in enumerate(pair(messages, IDS, notes))]
+    request["input"] = [item for items in written for item in items]
     if tools:
         request["tools"] = [_tool(tool) for tool in tools]
-    return request
+    fields = mark_messages(
+        plan, list(_can_carry(messages, written)), _text, carriers=_CARRIERS, notes=notes
+    )
+    return cast("ResponsesRequest", {**request, **fields})
+
+
+_CARRIERS = frozenset({"input_text", "input_image", "input_file"})
+
+
+def _can_carry(
+    messages: Sequence[Message], written: Sequence[list[Block]]
+) -> Iterator[tuple[int, Block, str]]:
+    """Yield what takes marks: items of others than the assistant."""
+    for index, (message, items) in enumerate(zip(messages, written, strict=True)):
+        if message.role != "assistant":
+            yield index, items[0], "output" if message.role == "tool" else "content"
+
+
+def _text(text: str) -> Block:
+    return {"type": "input_text", "text": text}
 
 
 def _items(message: Message, index: int, notes: list[Note]) -> list[Block]:
