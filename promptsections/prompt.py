@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from attrs import field, frozen
 
 from promptsections.errors import DefinitionError, DuplicateNameError
+from promptsections.keeping import Kept, nothing_kept
 from promptsections.messages import Role, Tool
 from promptsections.sections.group import GroupSection
 
@@ -30,6 +32,8 @@ class Prompt(GroupSection):
     role: Role | None = field(default=None, init=False)
     tools: tuple[Tool, ...] = field(default=(), kw_only=True, converter=_tools)
     """Tools that the model may call; their definitions are reserved first."""
+    kept: Kept[Any] = field(factory=nothing_kept, init=False, eq=False, repr=False)
+    """What renders have found out about it."""
 
     def all_tools(self) -> tuple[Tool, ...]:
         """Return the tools of this prompt and of the prompts in it, in document order."""

@@ -22,7 +22,6 @@ from promptsections.prompt import Prompt
 from promptsections.rendered import RenderedPrompt, Resolved, lay_out
 from promptsections.resolving import Runner, Surroundings, resolve
 from promptsections.sections.base import is_seconds
-from promptsections.sections.stability import NOTHING_DECLARED
 from promptsections.templates import Function, Undefined
 from promptsections.tokens import Tokenizer, as_tokenizer, is_loaded
 
@@ -246,7 +245,6 @@ class Renderer:
             runner=runner,
             caching=self.caching,
             tenant_scope=self.caching.scope_of(tenant) if self.caching is not None else None,
-            declared=self.caching.declared if self.caching is not None else NOTHING_DECLARED,
         )
 
     def _budget(self, budget: int | None, reserve: int | None) -> tuple[int, int]:

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
+from types import NoneType
 from typing import Any, Literal, Protocol, TypeVar, cast
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from promptsections._run import SelfCancelled, TimedOut
-from promptsections.blocks import HistoryBlock, PartedTextBlock, StackBlock
-from promptsections.budgets import Share
+from promptsections.blocks import HistoryBlock, ItemsBlock, StackBlock, TextBlock
 from promptsections.caching import CachePolicy
-from promptsections.caching.order import in_cache_order
 from promptsections.caching.tenants import scoped
 from promptsections.counting import Counter
 from promptsections.errors import (
@@ -30,30 +29,24 @@ from promptsections.errors import (
     ResolutionError,
     SourceTimeoutError,
 )
-from promptsections.layout import Failure, ResolvedGroup, ResolvedNode, ResolvedSection
-from promptsections.messages import Tool
+from promptsections.layout import Failure, ResolvedSection
+from promptsections.messages import Message
 from promptsections.notes import Note
+from promptsections.places import Place, is_plain_group, places_of
 from promptsections.profiles import ModelProfile
 from promptsections.prompt import Prompt
 from promptsections.rendered import Resolved
 from promptsections.scope import Report, Scope, Waiting
-from promptsections.sections import (
-    CacheBreakpoint,
-    Content,
-    Declared,
-    GroupSection,
-    PromptSection,
-    Stability,
-    TemplateSection,
-    to_block,
-)
-from promptsections.sections.stability import NOTHING_DECLARED
+from promptsections.sections import Content, GroupSection, PromptSection, to_block
 from promptsections.templates import Deferred, Function, Undefined
 from promptsections.tokens import Tokenizer
 
 T = TypeVar("T")
 MOST_SECTIONS_DEEP = 20
 """How deep sections may resolve other sections."""
+
+_FINISHED = (str, Message, TextBlock, ItemsBlock, HistoryBlock, list, NoneType)
+"""What is certainly no awaitable; to ask takes longer."""
 
 _log = logging.getLogger("promptsections")
 
@@ -85,63 +78,7 @@ class Surroundings:
     """What the operator decided about the provider's cache; `None` is nothing."""
     tenant_scope: str | None = None
     """What stands for the tenant, where tenants are kept apart."""
-    declared: Declared = NOTHING_DECLARED
-    """What is known of how long values in memory and results of functions stay the same."""
     report: Report = field(factory=Report)
-
-
-@frozen
-class _Place:
-    """A section in the tree, and the most that it could be given."""
-
-    section: PromptSection
-    path: str
-    name: str
-    available: int
-    in_text: bool
-    stability: Stability | None
-    """What the section or a group around it says of how long it stays the same."""
-
-
-def _places(group: GroupSection, within: _Place, declared: Declared) -> Iterator[_Place]:
-    """Yield every section with content of its own, in the order in which they are sent."""
-    before = f"{within.path}/" if within.path else ""
-    inside = within.in_text or group.role is not None
-    for name, section in _children(group, declared):
-        place = _Place(
-            section,
-            f"{before}{name}",
-            name,
-            _available(section, within.available),
-            inside,
-            section.stability or within.stability,
-        )
-        if is_plain_group(section):
-            yield from _places(cast("GroupSection", section), place, declared)
-        else:
-            yield place
-
-
-def _children(group: GroupSection, declared: Declared) -> Iterable[tuple[str, PromptSection]]:
-    """Return names and sections of a group, in the order in which they are sent."""
-    if group.order == "author":
-        return zip(group.names, group.sections, strict=True)
-    order = in_cache_order(group, declared)
-    return [(group.names[place], group.sections[place]) for place in order]
-
-
-def is_plain_group(section: PromptSection) -> bool:
-    """Whether a layout looks into the section, instead of asking it for its content."""
-    return isinstance(section, GroupSection) and type(section).resolve is GroupSection.resolve
-
-
-def _available(section: PromptSection, around: int) -> int:
-    budget = section.budget
-    most = around if budget.ceiling is None else min(around, budget.ceiling)
-    if isinstance(budget, Share):
-        part = around * budget.fraction.numerator // budget.fraction.denominator
-        most = min(most, max(part, budget.at_least or 0))
-    return max(most, 1)
 
 
 async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
@@ -151,28 +88,30 @@ async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
         ResolutionError: a required section has no content; `.section` says which.
         DefinitionError: a section or value is wrong.
     """
-    tools: tuple[Tool, ...] = prompt.all_tools()
-    in_text = around.profile.form == "text"
-    base = around.profile.base_tokens(tools, around.tokenizer)
-    whole = _Place(prompt, "", "", max(around.budget - base, 1), in_text, prompt.stability)
-    places = list(_places(prompt, whole, around.declared))
+    places = places_of(prompt, around.caching, in_text=around.profile.form == "text")
+    base = around.profile.base_tokens(places.tools, around.tokenizer)
+    here = _Here(
+        around,
+        room=max(around.budget - base, 1),
+        counter=Counter(around.profile, around.tokenizer),
+        cache_marks=_marks(around),
+    )
     calls: list[Callable[[], Coroutine[Any, Any, ResolvedSection]]] = [
-        partial(_resolve_place, place, around) for place in places
+        partial(_resolve_place, place, here) for place in places.all
     ]
     sections = await around.runner.gather(calls) if calls else []
-    resolved = {section.path: section for section in sections}
-    root = _group(prompt, "", prompt.name or prompt.kind, resolved, around.declared)
+    root = places.root.holding({section.path: section for section in sections})
     if around.tenant_scope is not None:
         root = scoped(root, around.tenant_scope)
     return Resolved(
         root=root,
         profile=around.profile,
         tokenizer=around.tokenizer,
-        tools=tools,
+        tools=places.tools,
         budget=around.budget,
         reserved=around.reserved,
         unread=tuple(section.path for section in sections if _is_unread(section)),
-        notes=_notes(around.report.notes, places),
+        notes=_notes(around.report.notes, places.all),
         caching=around.caching,
         tenant_scope=around.tenant_scope,
     )
@@ -182,93 +121,63 @@ def _is_unread(section: ResolvedSection) -> bool:
     return isinstance(section.block, HistoryBlock) and section.block.unread
 
 
-def _notes(notes: Sequence[Note], places: Sequence[_Place]) -> tuple[Note, ...]:
+def _notes(notes: Sequence[Note], places: Sequence[Place]) -> tuple[Note, ...]:
     """Order notes by document, however the sections happened to run."""
+    if not notes:
+        return ()
     order = {place.path: index for index, place in enumerate(places)}
     return tuple(sorted(notes, key=lambda note: order.get(note.path, -1)))
-
-
-def _group(
-    group: GroupSection,
-    path: str,
-    name: str,
-    resolved: Mapping[str, ResolvedSection],
-    declared: Declared,
-) -> ResolvedGroup:
-    children: list[ResolvedNode] = []
-    for child_name, section in _children(group, declared):
-        child_path = f"{path}/{child_name}" if path else child_name
-        if is_plain_group(section):
-            inner = cast("GroupSection", section)
-            children.append(_group(inner, child_path, child_name, resolved, declared))
-        else:
-            children.append(resolved[child_path])
-    return ResolvedGroup(
-        path=path,
-        name=name,
-        kind=group.kind,
-        required=group.required,
-        priority=group.priority,
-        budget=group.budget,
-        role=group.role,
-        separator=group.separator,
-        prefix=group.text_prefix,
-        children=tuple(children),
-    )
 
 
 # --- one section --------------------------------------------------------------------------------
 
 
-async def _resolve_place(place: _Place, around: Surroundings) -> ResolvedSection:
-    section, lines = place.section, place.section.lines()
+@define(eq=False)
+class _Here:
+    """What all sections of a render have in common."""
+
+    around: Surroundings
+    room: int
+    """Tokens of the budget that are left for sections."""
+    counter: Counter
+    """How things count among messages."""
+    cache_marks: int
+
+    def counter_at(self, place: Place) -> Counter:
+        """Return how things count at a place."""
+        if not place.in_text:
+            return self.counter
+        return Counter(self.around.profile, self.around.tokenizer, place.lines)
+
+
+async def _resolve_place(place: Place, here: _Here) -> ResolvedSection:
+    section, around = place.section, here.around
     seconds = section.timeout if section.timeout is not None else around.timeout
     scope = Scope(
         memory=around.memory,
         functions=around.functions,
         context=around.context,
-        available=place.available,
+        available=place.available(here.room),
         path=place.path,
         undefined=around.undefined,
-        counter=Counter(around.profile, around.tokenizer, lines if place.in_text else None),
+        counter=here.counter_at(place),
         waiting=around.runner,
         caching=around.caching is not None and around.caching.prompt_caching,
-        cache_marks=_marks(around),
+        cache_marks=here.cache_marks,
         resolver=_resolve_inside,
         report=around.report,
     )
-    block = failure = None
     try:
+        if place.must_wait and not around.runner.may_await:
+            raise _must_wait(section)
         content = await around.runner.within(seconds, partial(_content, section, scope))
         block = to_block(section, content)
     except Exception as error:
-        failure = _failed(_named(error, place, seconds), place, around)
-    else:
-        missing = around.report.missing.get(place.path)
-        if block is None and missing is not None:
-            failure = Failure("missing", f"memory holds nothing at {missing!r}")
-    return ResolvedSection(
-        path=place.path,
-        name=place.name,
-        kind=section.kind,
-        required=section.required,
-        priority=section.priority,
-        budget=section.budget,
-        lines=lines,
-        block=block,
-        failure=failure,
-        stability=place.stability or section.how_stable(around.declared),
-        lead=_lead(place, around.declared) if isinstance(block, PartedTextBlock) else None,
-        breakpoint=section if isinstance(section, CacheBreakpoint) else None,
-    )
-
-
-def _lead(place: _Place, declared: Declared) -> Stability | None:
-    """Return how long the text before a template's breakpoint stays the same."""
-    if place.stability is not None:
-        return place.stability
-    section = place.section
-    return section.lead_stability(declared) if isinstance(section, TemplateSection) else None
+        return place.holding(None, _failed(_named(error, place, seconds), place, around))
+    missing = around.report.missing.get(place.path)
+    if block is None and missing is not None:
+        return place.holding(None, Failure("missing", f"memory holds nothing at {missing!r}"))
+    return place.holding(block)
 
 
 def _marks(around: Surroundings) -> int:
@@ -281,17 +190,18 @@ def _marks(around: Surroundings) -> int:
 
 async def _content(section: PromptSection, scope: Scope) -> Content:
     """Ask a section for its content, and wait for it where that is allowed."""
-    may_await = scope.may_await
-    if not may_await and inspect.iscoroutinefunction(type(section).resolve):
-        raise _must_wait(section)
     found: Any = section.resolve(scope)
-    while isinstance(found, Deferred) or inspect.isawaitable(found):
-        if not may_await and not isinstance(found, Deferred):
+    while True:
+        if isinstance(found, Deferred):
+            found = await cast("Deferred[Any]", found)
+        elif isinstance(found, _FINISHED) or not inspect.isawaitable(found):
+            return cast("Content", found)
+        elif scope.may_await:
+            found = await found
+        else:
             if inspect.iscoroutine(found):
                 found.close()
             raise _must_wait(section)
-        found = await cast("Awaitable[Any]", found)
-    return cast("Content", found)
 
 
 async def _resolve_inside(section: PromptSection, scope: Scope) -> Content:
@@ -303,6 +213,8 @@ async def _resolve_inside(section: PromptSection, scope: Scope) -> Content:
         )
     deeper = evolve(scope, depth=scope.depth + 1)
     if not is_plain_group(section):
+        if not scope.may_await and inspect.iscoroutinefunction(type(section).resolve):
+            raise _must_wait(section)
         return await _content(section, deeper)
     group = cast("GroupSection", section)
     blocks = [to_block(child, await _resolve_inside(child, deeper)) for child in group.sections]
@@ -320,7 +232,7 @@ def _must_wait(section: PromptSection) -> NeedsEventLoopError:
 # --- failures -----------------------------------------------------------------------------------
 
 
-def _named(error: Exception, place: _Place, seconds: float | None) -> Exception:
+def _named(error: Exception, place: Place, seconds: float | None) -> Exception:
     """Make a typed error that names the section."""
     match error:
         case TimedOut():
@@ -352,7 +264,7 @@ def _named(error: Exception, place: _Place, seconds: float | None) -> Exception:
             return named
 
 
-def _says(error: Exception, place: _Place) -> bool:
+def _says(error: Exception, place: Place) -> bool:
     """Whether an error names the section already."""
     return repr(place.path) in str(error)
 
@@ -364,7 +276,7 @@ def _may_drop(error: Exception) -> bool:
     )
 
 
-def _failed(error: Exception, place: _Place, around: Surroundings) -> Failure:
+def _failed(error: Exception, place: Place, around: Surroundings) -> Failure:
     if place.section.required or around.on_failure == "raise" or not _may_drop(error):
         raise error
     _log.warning("left out: %s", error, exc_info=(type(error), error, None))

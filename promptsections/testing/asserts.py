@@ -13,12 +13,12 @@ from itertools import accumulate
 from promptsections.errors import BudgetExceededError, ProviderError
 from promptsections.layout import Placement, Reason
 from promptsections.messages import Message
+from promptsections.places import is_plain_group
 from promptsections.profiles import ModelProfile, find_profile
 from promptsections.prompt import Prompt
 from promptsections.providers.pairing import check_order
 from promptsections.rendered import RenderedPrompt, Resolved, lay_out
 from promptsections.renderer import Renderer
-from promptsections.resolving import is_plain_group
 from promptsections.sections import GroupSection
 from promptsections.tokens import CachedTokenizer, Tokenizer, as_tokenizer
 

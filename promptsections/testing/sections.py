@@ -15,10 +15,10 @@ from promptsections.blocks import Block
 from promptsections.counting import Counter
 from promptsections.layout import ResolvedSection
 from promptsections.messages import Message
+from promptsections.places import is_plain_group
 from promptsections.prompt import Prompt
 from promptsections.rendered import Resolved
 from promptsections.renderer import Renderer
-from promptsections.resolving import is_plain_group
 from promptsections.scope import Scope
 from promptsections.sections import Content, PromptSection
 from promptsections.testing.laws import assert_laws, resolve_anyhow
