@@ -77,7 +77,7 @@ def _growth(runs: int) -> Iterator[Measure]:
 
 def _starting(runs: int) -> Iterator[Measure]:
     """Measure new interpreters, each doing a little more."""
-    load = "from promptsections.tokens import TiktokenTokenizer\nTiktokenTokenizer().count('x')"
+    load = "from promptsections.tokens import BundledTokenizer\nBundledTokenizer().count('x')"
     render = (
         "from promptsections import Prompt, Renderer, SystemMessage, UserInput\n"
         "prompt = Prompt([SystemMessage('Answer <<$who>>.'), UserInput()])\n"
