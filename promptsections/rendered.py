@@ -16,7 +16,14 @@ from promptsections.budgets import total_budget
 from promptsections.caching import CachePlan, CachePolicy, cache_outcome
 from promptsections.errors import DefinitionError, LayoutError
 from promptsections.explain import explain
-from promptsections.layout import Layout, Reporter, ResolvedContent, engine_for
+from promptsections.layout import (
+    Layout,
+    Origin,
+    Reporter,
+    ResolvedContent,
+    engine_for,
+    origins,
+)
 from promptsections.messages import Message, Tool
 from promptsections.notes import Note
 
@@ -51,6 +58,8 @@ class RenderedPrompt:
     tools: tuple[Tool, ...] = ()
     layout: Layout
     """What happened to every section, and why."""
+    origins: tuple[Origin, ...] = ()
+    """Which section each message comes from; empty for a text."""
     cache_plan: CachePlan | None = None
     """What a request says to the provider's cache; `None` without a cache policy."""
     form: Literal["messages", "text"] = "messages"
@@ -81,6 +90,29 @@ class RenderedPrompt:
                 'this prompt was rendered as messages: use Renderer(…, output="text") for a text'
             )
         return self.messages[0].text if self.messages else ""
+
+    def turn(self) -> tuple[Message, ...]:
+        """Return the messages of this turn as they are sent: store them, then the answer.
+
+        These are the ones behind the history; in a prompt without one, those from the first user
+        message on. What was found for this turn is among them. If a memory holds them as they are,
+        the next prompt begins with this one byte for byte, and the provider's cache knows it.
+
+        Raises:
+            LayoutError: if it was rendered as a text.
+        """
+        if self.form == "text":
+            raise LayoutError(
+                "a text has no messages to store: render as messages, or store what the user wrote"
+            )
+        start, at = None, 0
+        for origin in self.origins:
+            at += origin.messages
+            start = at if origin.is_history else start
+        if start is None:
+            roles = [message.role for message in self.messages]
+            start = roles.index("user") if "user" in roles else len(roles)
+        return self.messages[start:]
 
     def explain(self) -> str:
         """Return the layout as a table for people."""
@@ -140,6 +172,7 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
         messages=composed.messages,
         tools=resolved.tools,
         layout=layout,
+        origins=() if resolved.profile.form == "text" else origins(resolved.root, engine.pieces),
         cache_plan=cache.plan,
         form=resolved.profile.form,
         model=resolved.profile.name,

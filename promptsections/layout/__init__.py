@@ -1,6 +1,7 @@
 """Lay out resolved content in a token budget: what goes in, how it is divided, what came of it."""
 
 from promptsections.layout.engine import Engine, engine_for
+from promptsections.layout.origins import Origin, origins
 from promptsections.layout.placement import (
     Layout,
     Outcome,
@@ -23,6 +24,7 @@ __all__ = [
     "Engine",
     "Failure",
     "Layout",
+    "Origin",
     "Outcome",
     "Placement",
     "Prefix",
@@ -35,4 +37,5 @@ __all__ = [
     "describe_budget",
     "engine_for",
     "is_light",
+    "origins",
 ]
