@@ -24,7 +24,8 @@ _HOMES = {
         "EmptyContextError FunctionError GatewayError InvalidAnswerError InvalidBudgetError "
         "InvalidHistoryError LayoutError ModelCallError NeedsEventLoopError "
         "PromptSectionsError ProviderError RecursionLimitError ResolutionError "
-        "SourceTimeoutError TemplateSyntaxError UndefinedVariableError UnknownFunctionError "
+        "SlotSourceError SourceTimeoutError TemplateSyntaxError UndefinedVariableError "
+        "UnknownFunctionError "
         "UnknownModelError UnsupportedContentError ValueRenderError"
     ),
     "explain": "compare",

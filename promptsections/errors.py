@@ -13,6 +13,7 @@ PromptSectionsError
 │   ├── UnknownFunctionError         .name .suggestions .position
 │   ├── FunctionError                .name .position
 │   ├── DataSourceError
+│   ├── SlotSourceError              .slot
 │   ├── SourceTimeoutError           .seconds
 │   ├── RecursionLimitError
 │   ├── ValueRenderError             .name
@@ -195,6 +196,15 @@ class ValueRenderError(_PlacedError):
 
 class DataSourceError(ResolutionError):
     """A data source raised; `__cause__` is what it raised."""
+
+
+class SlotSourceError(ResolutionError):
+    """The source of a slot that must not fail did; `__cause__` is what it raised."""
+
+    def __init__(self, message: str, *, slot: str, section: str | None = None) -> None:
+        super().__init__(message, section=section)
+        self.slot = slot
+        """Name of the slot."""
 
 
 class SourceTimeoutError(ResolutionError):

@@ -116,4 +116,5 @@ def goal_agent_catalog() -> Catalog:
 
 
 def _purpose(name: str, fields: dict[str, Any]) -> Purpose:
-    return Purpose(name, **{"temperature": 0, **fields})
+    settings: dict[str, Any] = {"temperature": 0, **fields}
+    return Purpose(name, **settings)

@@ -406,7 +406,8 @@ def test_every_error_of_the_engine_is_provoked() -> None:
         ps.SourceTimeoutError,  # under arender(): tests/renderer
         ps.ProviderError,  # of providers
         ps.UnsupportedContentError,
-        ps.GatewayError,  # of the gateway: tests/assembly
+        ps.SlotSourceError,  # of slots and gateway: tests/assembly
+        ps.GatewayError,
         ps.EmptyContextError,
         ps.ModelCallError,
         ps.InvalidAnswerError,
