@@ -8,6 +8,7 @@ counted, and if joints made them too large, the same sections share less.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import cast
 
 from attrs import define, field
@@ -65,15 +66,12 @@ class Engine:
     def _settle(
         self, container: Container, solution: Solution, only: frozenset[int] | None
     ) -> bool:
-        ledger = Ledger(container.plan)
-        ledger.try_unit(solution.floors, UNBOUNDED, lambda track, _: solution.floors[track])
-        placed = Placed(
-            container, ledger, dict(solution.given), dict(solution.caps), solution.space
-        )
+        placed = Placed(container, solution.ledger, solution.given, solution.caps, solution.space)
         self.placed[container.id] = placed
-        return all(
-            self._put(placed, track, tokens, only) for track, tokens in solution.given.items()
-        )
+        for track, tokens in solution.given.items():
+            if not self._put(placed, track, tokens, only):
+                return False
+        return True
 
     def _put(
         self, placed: Placed, track: int, tokens: int, only: frozenset[int] | None = None
@@ -226,7 +224,8 @@ class Engine:
         return compose(self.resolved.root, self.pieces, self.resolved.counter)
 
     def _kept(self) -> frozenset[int]:
-        return frozenset(track for placed in self.placed.values() for track in placed.ledger.floors)
+        floors = (placed.ledger.floors.items() for placed in self.placed.values())
+        return frozenset(track for track, floor in chain.from_iterable(floors) if floor)
 
     def _reset(self) -> None:
         self.pieces.clear()

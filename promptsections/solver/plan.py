@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,6 +61,7 @@ class Plan:
         self._joins: list[Join] = []
         self._parents: list[int] = []
         self._homes: dict[int, int] = {}
+        self._paths: dict[int, tuple[tuple[int, Join], ...]] = {}
         optional: list[tuple[Track | int, int | None]] = []
         self._needs: list[tuple[int, ...]] = []
         self._guards: list[int | None] = []
@@ -73,6 +74,9 @@ class Plan:
         """Tracks that must be kept, in rank order."""
         self.units = self._unite(optional)
         """Everything else, in rank order."""
+        first = set(self.required)
+        self.served = (*self.required, *(track for track in self.tracks if track not in first))
+        """All tracks in the order in which they are served: required first, then by rank."""
 
     def _enlist(
         self,
@@ -148,16 +152,16 @@ class Plan:
                 units.append(Unit(tracks, within))
         return tuple(units)
 
-    def path(self, track: int) -> Iterator[int]:
-        """Yield the joins that a track stands in, innermost first."""
-        join = self._homes[track]
-        while join >= 0:
-            yield join
-            join = self._parents[join]
-
-    def join(self, number: int) -> Join:
-        """Return a join by its number."""
-        return self._joins[number]
+    def joins_of(self, track: int) -> tuple[tuple[int, Join], ...]:
+        """Return the joins that a track stands in, with their numbers, innermost first."""
+        known = self._paths.get(track)
+        if known is None:
+            join, path = self._homes[track], list[tuple[int, Join]]()
+            while join >= 0:
+                path.append((join, self._joins[join]))
+                join = self._parents[join]
+            known = self._paths[track] = tuple(path)
+        return known
 
 
 class Ledger:
@@ -177,8 +181,7 @@ class Ledger:
         if not floor:
             return
         self.need += floor
-        for number in self._plan.path(track):
-            join = self._plan.join(number)
+        for number, join in self._plan.joins_of(track):
             beside = self._kept_beside.get(number, 0)
             self._kept_beside[number] = beside + 1
             if beside:
@@ -192,8 +195,7 @@ class Ledger:
         if not floor:
             return
         self.need -= floor
-        for number in self._plan.path(track):
-            join = self._plan.join(number)
+        for number, join in self._plan.joins_of(track):
             beside = self._kept_beside[number] = self._kept_beside[number] - 1
             if beside:
                 self.need -= join.separator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,10 +26,12 @@ class Sizes(Protocol):
 class Solution:
     """What the solver decided."""
 
-    given: Mapping[int, int]
+    given: dict[int, int]
     """Track → tokens, for the tracks that are kept; a track without content is not among them."""
     floors: Mapping[int, int]
-    caps: Mapping[int, int | None]
+    ledger: Ledger
+    """What is kept at these floors."""
+    caps: dict[int, int | None]
     """Track → the most it may use: its ceiling, and a share's fraction of `space`."""
     space: int
     """What content-sized tracks left, floors of shares and rests included, in tokens."""
@@ -59,7 +61,7 @@ def solve(
     given = dict(floors)
     left = _serve(plan, given, available - ledger.need, sizes)
     space, caps = _share(plan, given, left, sizes)
-    return Solution(given, floors, caps, space)
+    return Solution(given, floors, ledger, caps, space)
 
 
 def choose(plan: Plan, ledger: Ledger, available: int, sizes: Sizes) -> None:
@@ -72,20 +74,19 @@ def choose(plan: Plan, ledger: Ledger, available: int, sizes: Sizes) -> None:
             refused.add(number)
 
 
-def serving_order(plan: Plan, tracks: Iterable[int]) -> list[int]:
+def serving_order(plan: Plan, tracks: Container[int]) -> list[int]:
     """Return tracks in the order in which they are served: required first, then by rank."""
-    kept = set(tracks)
-    required = [track for track in plan.required if track in kept]
-    first = set(required)
-    return required + [track for track in plan.tracks if track in kept and track not in first]
+    return [track for track in plan.served if track in tracks]
 
 
 def _serve(plan: Plan, given: dict[int, int], left: int, sizes: Sizes) -> int:
     """Let content-sized tracks grow to their natural size; return what is left."""
-    content = [track for track in given if plan.tracks[track].kind == "content"]
-    for track in serving_order(plan, content):
+    for track in serving_order(plan, given):
+        shape = plan.tracks[track]
+        if shape.kind != "content":
+            continue
         floor = given[track]
-        offer = _lowest(floor + left, plan.tracks[track].ceiling)
+        offer = _lowest(floor + left, shape.ceiling)
         given[track] = max(floor, min(sizes.natural(track, offer), offer))
         left -= given[track] - floor
     return left
