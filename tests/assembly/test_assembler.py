@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
@@ -32,6 +33,7 @@ from promptsections.assembly.sources import (
     StrategySource,
     goal_agent_sources,
 )
+from promptsections.templates import Deferred
 from promptsections.tokens import CallableTokenizer
 
 CATALOG = goal_agent_catalog()
@@ -396,7 +398,26 @@ def test_async_stores_are_awaited_or_refused_before_they_begin() -> None:
         assembler.build("goal_decomposition", goal_id="1", budget=999)
 
 
-@pytest.mark.parametrize("source", [slow, lambda query: slow(query)])
+class AwaitableGoals:
+    def load_goal(self, goal_id: str, /) -> Any:
+        return Deferred(partial(slow, goal_id))
+
+
+def test_what_is_awaitable_but_no_coroutine_is_refused_too() -> None:
+    assembler = ContextAssembler(
+        CATALOG, Renderer(tokenizer=len), sources={}, goals=AwaitableGoals()
+    )
+
+    with pytest.raises(NeedsEventLoopError, match="goals must be awaited"):
+        assembler.build("goal_decomposition", goal_id="1", budget=999)
+
+
+class Later:
+    def __await__(self) -> Any:
+        return slow(None).__await__()
+
+
+@pytest.mark.parametrize("source", [slow, lambda query: slow(query), lambda _: Later()])
 def test_async_sources_are_awaited_or_refused(source: Any) -> None:
     assembler = one_slot(source)
 
