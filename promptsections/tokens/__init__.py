@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from promptsections.tokens.approximate import ApproximateTokenizer, ScaledTokenizer
 from promptsections.tokens.boundaries import first_strong, is_strong, last_strong, strong_joint
+from promptsections.tokens.bundled import BundledTokenizer
 from promptsections.tokens.cache import CachedTokenizer, cached
+from promptsections.tokens.fast import FastBackendWarning
 from promptsections.tokens.limits import count_up_to
 from promptsections.tokens.segments import EMPTY, Segment, count_joined, join, running_totals
 from promptsections.tokens.streaming import count_stream
-from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer, is_loaded
+from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer
 from promptsections.tokens.tokenizer import (
     CallableTokenizer,
     Joints,
     Tokenizer,
     as_tokenizer,
     encoder_of,
+    is_loaded,
     joints_of,
 )
 from promptsections.tokens.truncation import Keep, Truncate, cut, smallest_cut, truncate
@@ -27,8 +30,10 @@ __all__ = [
     "EMPTY",
     "ApproximateTokenizer",
     "Boundary",
+    "BundledTokenizer",
     "CachedTokenizer",
     "CallableTokenizer",
+    "FastBackendWarning",
     "Joints",
     "Keep",
     "ScaledTokenizer",

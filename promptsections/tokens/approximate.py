@@ -12,7 +12,7 @@ from math import isfinite
 from attrs import field, frozen
 
 from promptsections.errors import DefinitionError
-from promptsections.tokens.tokenizer import Tokenizer
+from promptsections.tokens.tokenizer import Tokenizer, is_loaded
 from promptsections.unicode import well_formed
 
 
@@ -94,6 +94,11 @@ class ScaledTokenizer:
     def exact(self) -> bool:
         """Always false."""
         return False
+
+    @property
+    def loaded(self) -> bool:
+        """Whether counting can begin at once: as the base."""
+        return is_loaded(self.base)
 
     def count(self, text: str, /) -> int:
         """Estimate the tokens of `text`."""

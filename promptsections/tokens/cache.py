@@ -9,12 +9,14 @@ from sys import getsizeof
 from threading import Lock
 
 from promptsections.errors import DefinitionError
+from promptsections.tokens.bundled import BundledTokenizer
 from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer
 from promptsections.tokens.tokenizer import (
     Joints,
     Tokenizer,
     checked_count,
     encoder_of,
+    is_loaded,
     joints_of,
 )
 
@@ -75,6 +77,11 @@ class CachedTokenizer:
         found = self._young.get(text)
         return self._missed(text) if found is None else found
 
+    @property
+    def loaded(self) -> bool:
+        """Whether counting can begin at once: as the wrapped tokenizer."""
+        return is_loaded(self.tokenizer)
+
     def put(self, text: str, tokens: int) -> None:
         """Remember that `text` has `tokens` tokens, as someone else has counted."""
         if len(text) <= MAX_CACHED_CHARACTERS:
@@ -108,7 +115,7 @@ class CachedTokenizer:
                 self._bytes += size
 
 
-_shared: dict[str, CachedTokenizer] = {}
+_shared: dict[BundledTokenizer | TiktokenTokenizer, CachedTokenizer] = {}
 _sharing = Lock()
 
 
@@ -120,9 +127,11 @@ def cached(tokenizer: Tokenizer) -> CachedTokenizer:
     """
     if isinstance(tokenizer, CachedTokenizer):
         return tokenizer
-    if not (isinstance(tokenizer, TiktokenTokenizer) and isinstance(tokenizer.encoding, str)):
+    if not isinstance(tokenizer, BundledTokenizer | TiktokenTokenizer):
+        return CachedTokenizer(tokenizer)
+    if not isinstance(tokenizer.encoding, str):
         return CachedTokenizer(tokenizer)
     with _sharing:
-        if tokenizer.name not in _shared:
-            _shared[tokenizer.name] = CachedTokenizer(tokenizer)
-        return _shared[tokenizer.name]
+        if tokenizer not in _shared:
+            _shared[tokenizer] = CachedTokenizer(tokenizer)
+        return _shared[tokenizer]

@@ -60,9 +60,13 @@ _loading = Lock()
 
 
 def _check_encoding(_: object, __: object, value: object) -> None:
-    if isinstance(value, str) and value in _BUNDLED:  # first: to ask the protocol takes longer
-        return
-    if isinstance(value, OrdinaryEncoding):
+    if isinstance(value, str) or not isinstance(value, OrdinaryEncoding):
+        check_bundled(_, __, value)
+
+
+def check_bundled(_: object, __: object, value: object) -> None:
+    """Refuse what is not the name of a bundled encoding, with a `DefinitionError`."""
+    if isinstance(value, str) and value in _BUNDLED:
         return
     near = get_close_matches(str(value), _BUNDLED, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -101,6 +105,11 @@ class TiktokenTokenizer:
             return "strong"
         return "none"
 
+    @property
+    def loaded(self) -> bool:
+        """Whether counting can begin at once, or must read a vocabulary first."""
+        return not isinstance(self.encoding, str) or self.encoding in _loaded
+
     def count(self, text: str, /) -> int:
         """Count the tokens of `text` as ordinary text."""
         encoding = self._encoding()
@@ -116,13 +125,6 @@ class TiktokenTokenizer:
         if not isinstance(self.encoding, str):
             return self.encoding
         return _loaded.get(self.encoding) or _load(self.encoding)
-
-
-def is_loaded(tokenizer: object) -> bool:
-    """Say whether counting can begin at once, or must read a vocabulary first (about 150 ms)."""
-    inner = getattr(tokenizer, "tokenizer", tokenizer)
-    encoding = inner.encoding if isinstance(inner, TiktokenTokenizer) else None
-    return not isinstance(encoding, str) or encoding in _loaded
 
 
 def _load(name: str) -> OrdinaryEncoding:

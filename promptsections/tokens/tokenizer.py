@@ -11,6 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 from attrs import field, frozen
 
 from promptsections.errors import DefinitionError
+from promptsections.tokens.bundled import BundledTokenizer
 from promptsections.tokens.tiktoken_encoding import OrdinaryEncoding, TiktokenTokenizer
 
 Joints = Literal["strong", "none"]
@@ -81,6 +82,11 @@ def encoder_of(tokenizer: Tokenizer) -> Callable[[str], Sequence[int]] | None:
     return encode
 
 
+def is_loaded(tokenizer: object) -> bool:
+    """Say whether counting can begin at once, or must read a vocabulary first (about 150 ms)."""
+    return bool(getattr(tokenizer, "loaded", True))
+
+
 def as_tokenizer(value: object) -> Tokenizer:
     """Make a tokenizer of what people have at hand.
 
@@ -89,7 +95,7 @@ def as_tokenizer(value: object) -> Tokenizer:
     `DefinitionError`.
     """
     if isinstance(value, str):
-        return TiktokenTokenizer(value)
+        return BundledTokenizer(value)
     if isinstance(value, type):
         raise _not_a_tokenizer(value, f"it is a class; write {value.__name__}()")
     if isinstance(value, OrdinaryEncoding):

@@ -10,7 +10,7 @@ import pytest
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
-from token_samples import ENCODINGS, texts, tokenizers
+from token_samples import BACKENDS, ENCODINGS, texts, tokenizers
 
 from promptsections.tokens import (
     EMPTY,
@@ -25,7 +25,7 @@ from promptsections.tokens import (
 )
 from promptsections.tokens.boundaries import BLANKS
 
-encodings = st.sampled_from([TiktokenTokenizer(name) for name in ENCODINGS])
+encodings = st.sampled_from([kind(name) for kind in BACKENDS for name in ENCODINGS])
 CHARACTERS = [chr(i) for i in range(sys.maxunicode + 1) if not 0xD800 <= i < 0xE000]
 
 

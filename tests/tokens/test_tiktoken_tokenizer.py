@@ -1,4 +1,4 @@
-"""Counting with tiktoken: exact, offline, loaded once, and hard to break."""
+"""Counting with the bundled encodings, by either backend: exact, offline, loaded once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from threading import Barrier
 import pytest
 import tiktoken
 from hypothesis import given
-from token_samples import ENCODINGS, texts
+from token_samples import BACKENDS, ENCODINGS, texts
 
 from promptsections.errors import DefinitionError, PromptSectionsError
-from promptsections.tokens import TiktokenTokenizer, is_loaded, tiktoken_encoding
+from promptsections.tokens import (
+    ScaledTokenizer,
+    TiktokenTokenizer,
+    cached,
+    is_loaded,
+    tiktoken_encoding,
+)
 
+both_backends = pytest.mark.parametrize("kind", BACKENDS)
 BYTES = {bytes([value]): value for value in range(256)}
 
 
@@ -23,6 +30,7 @@ def own_encoding(name: str = "mine", pattern: str = r"\S+|\s+(?!\S)|\s+") -> tik
     return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=BYTES, special_tokens={})
 
 
+@both_backends
 @pytest.mark.parametrize("name", ENCODINGS)
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -37,10 +45,18 @@ def own_encoding(name: str = "mine", pattern: str = r"\S+|\s+(?!\S)|\s+") -> tik
         ("\x00", {"o200k_base": 1, "cl100k_base": 1}),
     ],
 )
-def test_text_is_counted_as_ordinary_text(name, text, expected):
-    assert TiktokenTokenizer(name).count(text) == expected[name]
+def test_text_is_counted_as_ordinary_text(kind, name, text, expected):
+    assert kind(name).count(text) == expected[name]
 
 
+@both_backends
+@pytest.mark.parametrize("value", [None, 5, b"bytes", ["a"]])
+def test_what_is_no_text_is_not_counted(kind, value):
+    with pytest.raises(TypeError):
+        kind().count(value)
+
+
+@both_backends
 @pytest.mark.parametrize(
     ("text", "ids"),
     [
@@ -48,34 +64,38 @@ def test_text_is_counted_as_ordinary_text(name, text, expected):
         ("Hello, World", [9906, 11, 4435]),
     ],
 )
-def test_text_is_encoded_as_the_published_examples_say(text, ids):
-    assert list(TiktokenTokenizer("cl100k_base").encode(text)) == ids
+def test_text_is_encoded_as_the_published_examples_say(kind, text, ids):
+    assert list(kind("cl100k_base").encode(text)) == ids
 
 
-def test_a_tokenizer_says_what_it_is():
-    tokenizer = TiktokenTokenizer()
+@both_backends
+def test_a_tokenizer_says_what_it_is(kind):
+    tokenizer = kind()
 
     assert (tokenizer.name, tokenizer.exact, tokenizer.joints) == ("o200k_base", True, "strong")
 
 
-def test_a_tokenizer_is_equal_by_name_and_survives_pickling():
-    tokenizer = TiktokenTokenizer("cl100k_base")
+@both_backends
+def test_a_tokenizer_is_equal_by_name_and_survives_pickling(kind):
+    tokenizer = kind("cl100k_base")
 
     assert pickle.loads(pickle.dumps(tokenizer)) == tokenizer
     assert len(pickle.dumps(tokenizer)) < 500
-    assert hash(tokenizer) == hash(TiktokenTokenizer("cl100k_base"))
-    assert tokenizer != TiktokenTokenizer("o200k_base")
+    assert hash(tokenizer) == hash(kind("cl100k_base"))
+    assert tokenizer != kind("o200k_base")
 
 
+@both_backends
 @pytest.mark.parametrize("name", ["o200k", "p50k_base", "", None, 5])
-def test_an_unknown_encoding_is_refused_and_the_bundled_ones_are_named(name):
+def test_an_unknown_encoding_is_refused_and_the_bundled_ones_are_named(kind, name):
     with pytest.raises(DefinitionError, match="'o200k_base' and 'cl100k_base'"):
-        TiktokenTokenizer(name)
+        kind(name)
 
 
-def test_a_name_that_is_nearly_right_is_suggested():
+@both_backends
+def test_a_name_that_is_nearly_right_is_suggested(kind):
     with pytest.raises(DefinitionError, match="Did you mean 'o200k_base'"):
-        TiktokenTokenizer("o200k-base")
+        kind("o200k-base")
 
 
 # --- long runs ----------------------------------------------------------------------------------
@@ -111,16 +131,18 @@ def test_runs_of_blanks_are_counted_as_tiktoken_counts_them(
     assert tokenizer.count(text) == expected
 
 
+@both_backends
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_a_million_blanks_do_not_panic(name):
+def test_a_million_blanks_do_not_panic(kind, name):
     blanks = " " * 1_280_000
 
-    assert TiktokenTokenizer(name).count(blanks) == 10_000
-    assert TiktokenTokenizer(name).count(f"a{blanks} b") == 10_002
+    assert kind(name).count(blanks) == 10_000
+    assert kind(name).count(f"a{blanks} b") == 10_002
 
 
-def test_a_long_run_of_one_character_is_counted():
-    assert TiktokenTokenizer("cl100k_base").count("~" * 800_000) == 25_000
+@both_backends
+def test_a_long_run_of_one_character_is_counted(kind):
+    assert kind("cl100k_base").count("~" * 800_000) == 25_000
 
 
 # --- encodings of one's own ---------------------------------------------------------------------
@@ -208,19 +230,30 @@ def test_whether_a_vocabulary_is_loaded_can_be_asked(monkeypatch):
     assert is_loaded(len)
 
 
-def test_neither_a_socket_nor_a_cache_is_needed(tmp_path):
+def test_a_wrapped_tokenizer_is_loaded_as_what_it_wraps(monkeypatch):
+    monkeypatch.setattr(tiktoken_encoding, "_loaded", {})
+    inner = TiktokenTokenizer("cl100k_base")
+    wrapped = cached(ScaledTokenizer(inner, 1.2))
+
+    assert not is_loaded(wrapped)
+    inner.count("")
+    assert is_loaded(wrapped)
+
+
+@both_backends
+def test_neither_a_socket_nor_a_cache_is_needed(tmp_path, kind):
     code = """
 import socket, sys
 def refuse(*_, **__): raise AssertionError("a socket was opened")
 socket.socket = socket.create_connection = refuse
 import promptsections.tokens as tokens
-assert not {"tiktoken", "regex", "anyio", "requests"} & set(sys.modules), "imported early"
-assert tokens.TiktokenTokenizer("o200k_base").count("Hello World") == 2
-assert tokens.TiktokenTokenizer("cl100k_base").count("Hello World") == 2
+assert not {"tiktoken", "toktok", "regex", "anyio", "requests"} & set(sys.modules), "imported early"
+for name in ("o200k_base", "cl100k_base"):
+    assert tokens.{kind}(name).count("Hello World") == 2
 """
     environment = {"TIKTOKEN_CACHE_DIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-c", code.replace("{kind}", kind.__name__)],
         env=environment,
         capture_output=True,
         text=True,
@@ -232,9 +265,8 @@ assert tokens.TiktokenTokenizer("cl100k_base").count("Hello World") == 2
 
 
 @given(texts)
-def test_the_bundled_encoding_is_tiktokens_own(text):
-    """A count is the length of what `encode_ordinary` of the same vocabulary gives."""
-    for name in ENCODINGS:
-        tokenizer = TiktokenTokenizer(name)
-
-        assert tokenizer.count(text) == len(tokenizer.encode(text))
+def test_a_count_is_the_length_of_the_encoded_text(text):
+    """Counting and encoding agree, with either backend."""
+    for kind in BACKENDS:
+        for name in ENCODINGS:
+            assert kind(name).count(text) == len(kind(name).encode(text))

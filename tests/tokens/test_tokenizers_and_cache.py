@@ -16,6 +16,7 @@ from token_samples import Watched, any_texts, texts, words
 from promptsections.errors import DefinitionError
 from promptsections.tokens import (
     ApproximateTokenizer,
+    BundledTokenizer,
     CachedTokenizer,
     CallableTokenizer,
     ScaledTokenizer,
@@ -49,7 +50,7 @@ def test_a_tokenizer_stays_what_it_is():
 
 
 def test_the_name_of_a_bundled_encoding_is_a_tokenizer():
-    assert as_tokenizer("cl100k_base") == TiktokenTokenizer("cl100k_base")
+    assert as_tokenizer("cl100k_base") == BundledTokenizer("cl100k_base")
 
 
 def test_a_function_is_a_tokenizer():
@@ -183,6 +184,8 @@ def test_caching_is_shared_for_bundled_encodings_and_done_once():
     assert cached(TiktokenTokenizer("cl100k_base")) is tokenizer
     assert cached(tokenizer) is tokenizer
     assert cached(TiktokenTokenizer("o200k_base")) is not tokenizer
+    assert cached(BundledTokenizer("cl100k_base")) is cached(BundledTokenizer("cl100k_base"))
+    assert cached(BundledTokenizer("cl100k_base")) is not tokenizer  # who asks for tiktoken gets it
     assert cached(as_tokenizer(words)) is not cached(as_tokenizer(words))
 
 

@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from promptsections.tokens import (
     ApproximateTokenizer,
+    BundledTokenizer,
     CallableTokenizer,
     TiktokenTokenizer,
     Tokenizer,
 )
 
 ENCODINGS = ("o200k_base", "cl100k_base")
+BACKENDS = (TiktokenTokenizer, BundledTokenizer)
+"""With the extra `fast`, which the tests need, the second counts with toktok."""
 
 _HARD = (
     *"aAzZ'sStTſ12²૨_/!.…#*-中ाि्क\u0301\u200d\u200c🙂👍🏽🇩🇪각ᄀ€©\x00\x1c\x1f\u088f\ufe0f",
@@ -54,6 +57,7 @@ def unruly(text: str) -> int:
 TOKENIZERS: tuple[Tokenizer, ...] = (
     TiktokenTokenizer("o200k_base"),
     TiktokenTokenizer("cl100k_base"),
+    BundledTokenizer("o200k_base"),
     CallableTokenizer("unpromised", TiktokenTokenizer("o200k_base").count),
     CallableTokenizer("words", words),
     CallableTokenizer("characters", len),

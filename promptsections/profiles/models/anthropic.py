@@ -11,10 +11,10 @@ from promptsections.profiles.media import MediaRule
 from promptsections.profiles.models.vendor import CACHE, WINDOW, Vendor, source
 from promptsections.profiles.profile import ModelProfile, SystemRule
 from promptsections.profiles.tools import JsonToolRule
-from promptsections.tokens import ScaledTokenizer, TiktokenTokenizer
+from promptsections.tokens import BundledTokenizer, ScaledTokenizer
 
-_OLD = ScaledTokenizer(TiktokenTokenizer("o200k_base"), Fraction("1.2"))
-_NEW = ScaledTokenizer(TiktokenTokenizer("o200k_base"), Fraction("1.6"))
+_OLD = ScaledTokenizer(BundledTokenizer("o200k_base"), Fraction("1.2"))
+_NEW = ScaledTokenizer(BundledTokenizer("o200k_base"), Fraction("1.6"))
 _OLD_TEXT = (
     "text: o200k_base and a fifth; GPT counts read 15 to 33 % low (continuedev/continue #6270, "
     "read 2026-11)"

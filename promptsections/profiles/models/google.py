@@ -11,9 +11,9 @@ from promptsections.profiles.media import MediaRule
 from promptsections.profiles.models.vendor import CACHE, WINDOW, Vendor, source
 from promptsections.profiles.profile import ModelProfile
 from promptsections.profiles.tools import JsonToolRule
-from promptsections.tokens import ScaledTokenizer, TiktokenTokenizer
+from promptsections.tokens import BundledTokenizer, ScaledTokenizer
 
-_TEXT_TOKENS = ScaledTokenizer(TiktokenTokenizer("o200k_base"), Fraction("1.4"))
+_TEXT_TOKENS = ScaledTokenizer(BundledTokenizer("o200k_base"), Fraction("1.4"))
 _TEXT = (
     "text: o200k_base and two fifths; Google says 4 characters for a token, o200k_base has 4.7 on "
     "English, and digits count one by one"

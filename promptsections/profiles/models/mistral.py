@@ -10,9 +10,9 @@ from promptsections.profiles.images import GridImages, ImageRule, NoImages
 from promptsections.profiles.models.vendor import CACHE, WINDOW, Vendor, source
 from promptsections.profiles.profile import ModelProfile
 from promptsections.profiles.tools import JsonToolRule
-from promptsections.tokens import ScaledTokenizer, TiktokenTokenizer
+from promptsections.tokens import BundledTokenizer, ScaledTokenizer
 
-_TEXT_TOKENS = ScaledTokenizer(TiktokenTokenizer("o200k_base"), Fraction("1.5"))
+_TEXT_TOKENS = ScaledTokenizer(BundledTokenizer("o200k_base"), Fraction("1.5"))
 _TEXT = (
     "text: o200k_base and a half; Tekken of mistral-common 1.13.1 took 1.15 times as many on "
     "English, 1.43 on Chinese, 1.32 on JSON, measured 2026-12"

@@ -15,11 +15,11 @@ from promptsections.profiles.images import FlatImages, GridImages, ImageRule, No
 from promptsections.profiles.models.vendor import CACHE, WINDOW, Vendor, source
 from promptsections.profiles.profile import ModelProfile
 from promptsections.profiles.tools import JsonToolRule
-from promptsections.tokens import ScaledTokenizer, TiktokenTokenizer, Tokenizer
+from promptsections.tokens import BundledTokenizer, ScaledTokenizer, Tokenizer
 
 
 def _times(encoding: str, factor: str) -> Tokenizer:
-    return ScaledTokenizer(TiktokenTokenizer(encoding), Fraction(factor))
+    return ScaledTokenizer(BundledTokenizer(encoding), Fraction(factor))
 
 
 _LLAMA_3 = _times("cl100k_base", "1.2")

@@ -13,9 +13,9 @@ from promptsections.profiles.images import FlatImages, ImageRule, NoImages
 from promptsections.profiles.models.vendor import CACHE, WINDOW, Vendor, source
 from promptsections.profiles.profile import ModelProfile, SystemRule
 from promptsections.profiles.tools import JsonToolRule
-from promptsections.tokens import ScaledTokenizer, TiktokenTokenizer
+from promptsections.tokens import BundledTokenizer, ScaledTokenizer
 
-_TEXT_TOKENS = ScaledTokenizer(TiktokenTokenizer("o200k_base"), Fraction("1.5"))
+_TEXT_TOKENS = ScaledTokenizer(BundledTokenizer("o200k_base"), Fraction("1.5"))
 _TEXT = "text: o200k_base and a half; the vocabulary was not compared"
 _TOOLS = "tools: their JSON, an estimate"
 _OVERHEAD = "messages: OpenAI's numbers with the margin"
