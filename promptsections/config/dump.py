@@ -76,12 +76,13 @@ def dump(
         "reserve_output_tokens": file.reserve_output_tokens,
     }
     more: Document = {
-        "variables": None if file.variables is None else writer.value(file.variables, "variables"),
-        "functions": None if file.functions is None else list(file.functions),
-        "memory": writer.value(file.memory, "memory") or None,
-        "options": writer.value(file.options, "options") or None,
+        "variables": file.variables,
+        "functions": file.functions,
+        "memory": file.memory or None,
+        "options": file.options or None,
     }
-    return _present(settings | written | more | writer.sources())
+    plain = {key: writer.value(value, key) for key, value in (settings | more).items()}
+    return _present({**settings, **written, **plain, **writer.sources()})
 
 
 @define
@@ -107,7 +108,7 @@ class _Writer:
         found: Document = {}
         for attribute, hint in fields_of(cast("type[Any]", type(owner))):
             value = getattr(owner, attribute.name)
-            if _is_default(attribute, value):
+            if _is_default(attribute, value, owner):
                 continue
             key = attribute.alias or attribute.name
             if isinstance(value, Template) and hint is not Template:
@@ -202,9 +203,12 @@ class _Writer:
         return written["text"] if len(written) == 1 else written
 
 
-def _is_default(attribute: attrs.Attribute[Any], value: object) -> bool:
+def _is_default(attribute: attrs.Attribute[Any], value: object, owner: object) -> bool:
     default: Any = attribute.default
-    made = default.factory() if hasattr(default, "factory") else default
+    if hasattr(default, "factory"):
+        made = default.factory(owner) if default.takes_self else default.factory()
+    else:
+        made = default
     return type(made) is type(value) and bool(made == value)
 
 
@@ -308,13 +312,13 @@ def _arguments(text: str) -> Document:
 def _as_json(value: object, where: str) -> object:
     """Leave a value to pydantic: dataclasses, models and whatever else it knows."""
     kind: type[Any] = type(value)
-    if not isinstance(value, bytes):
+    if not isinstance(value, bytes | float):  # NaN and infinities are no JSON
         try:
             adapter: TypeAdapter[Any] = TypeAdapter(kind)
             return cast("object", adapter.dump_python(value, mode="json"))
         except (PydanticSchemaGenerationError, PydanticSerializationError):
             pass
-    raise _no_form(where, f"a {kind.__name__} has no form in a file: use texts, numbers, lists")
+    raise _no_form(where, f"{value!r:.40} has no form in a file: use texts, numbers, lists")
 
 
 def _no_form(where: str, what: str) -> ConfigError:

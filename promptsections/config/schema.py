@@ -17,7 +17,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from promptsections.blocks import Chunk
 from promptsections.config.hints import fields_of
-from promptsections.config.models import Kinds, all_kinds, document_model
+from promptsections.config.models import all_kinds, document_model
+from promptsections.elements import Element, ElementRules
 from promptsections.messages import Tool, ToolCall
 from promptsections.prompt import Prompt
 from promptsections.sections import PromptSection
@@ -26,6 +27,27 @@ from promptsections.tokens import Truncate
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Schema = dict[str, Any]
+
+_DESCRIBED = {
+    "AnySection": "A section of the prompt; its kind says which.",
+    "SectionBudget": "Tokens: auto, rest, a number, a share such as 30%, or a table with limits.",
+}
+_PLAIN = {
+    "assistant_prefix": "In a text: what stands in front of the assistant's line.",
+    "call": "The call that the assistant made.",
+    "call_id": "Of the call that this is the result of.",
+    "content": "What is said: a text, a template, or messages.",
+    "description": "What it does, for the model.",
+    "elements": "What may be said.",
+    "id": "Names the call for its result.",
+    "name": "How it is called.",
+    "role": "Who says it.",
+    "sections": "The sections in it, in order.",
+    "text": "What it says.",
+    "total": "The most elements in all.",
+    "variable": "Path of the value in memory.",
+}
+"""What the names of these fields say already, and their classes do not repeat."""
 
 _EXAMPLE: Schema = {
     "name": "support",
@@ -52,8 +74,10 @@ def json_schema(kinds: Mapping[str, type[PromptSection]] | None = None) -> Schem
     known = all_kinds(kinds)
     made = document_model(known).model_json_schema(schema_generator=_Terse)
     definitions: dict[str, Schema] = made["$defs"]
-    for name, cls in _classes(known).items():
-        _describe(definitions.get(name, {}), cls)
+    for cls in (*known.values(), Tool, ToolCall, Truncate, Chunk, Element, ElementRules):
+        _describe(definitions.get(cls.__name__, {}), cls)
+    for name, description in _DESCRIBED.items():
+        definitions[name]["description"] = description
     _describe(made, Prompt)
     return {
         "$schema": DIALECT,
@@ -74,12 +98,6 @@ class _Terse(GenerateJsonSchema):
         return self.generate_inner(schema["schema"])
 
 
-def _classes(kinds: Kinds) -> dict[str, type]:
-    """Return the class that each definition describes."""
-    classes = [*kinds.values(), Tool, ToolCall, Truncate, Chunk]
-    return {cls.__name__: cls for cls in classes}
-
-
 def _describe(schema: Schema, cls: type) -> None:
     """Add what a class and its fields say of themselves, and the defaults that JSON can write."""
     schema.pop("title", None)
@@ -90,8 +108,9 @@ def _describe(schema: Schema, cls: type) -> None:
         found = properties.get(field.alias or field.name)
         if found is None:
             continue
-        if field.name in documented:
-            found["description"] = documented[field.name]
+        description = documented.get(field.name) or _PLAIN.get(field.name)
+        if description:
+            found["description"] = description
         if isinstance(field.default, str | bool | int | float):
             found["default"] = field.default
 

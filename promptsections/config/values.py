@@ -19,6 +19,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Discriminator,
+    Field,
     PlainValidator,
     Tag,
     ValidationInfo,
@@ -134,6 +135,13 @@ def _read_whole(value: object) -> int:
     raise ValueError(f"must be a whole number, not {describe(value)}{_unquote(value)}")
 
 
+def _read_positive(value: object) -> int:
+    number = _read_whole(value)
+    if number < 1:
+        raise ValueError(f"must be 1 or more, not {number}")
+    return number
+
+
 def _read_number(value: object) -> float:
     number = read_fraction(value)
     if number is None:
@@ -155,7 +163,7 @@ Text = Annotated[str, PlainValidator(read_string), WithJsonSchema({"type": "stri
 Flag = Annotated[bool, PlainValidator(_read_flag), WithJsonSchema({"type": "boolean"})]
 Whole = Annotated[int, PlainValidator(_read_whole), WithJsonSchema({"type": "integer"})]
 Positive = Annotated[
-    int, PlainValidator(_read_whole), WithJsonSchema({"type": "integer", "minimum": 1})
+    int, PlainValidator(_read_positive), WithJsonSchema({"type": "integer", "minimum": 1})
 ]
 Number = Annotated[float, PlainValidator(_read_number), WithJsonSchema({"type": "number"})]
 Anything = Annotated[Any, PlainValidator(settle), WithJsonSchema({})]
@@ -268,9 +276,11 @@ class TemplateTable(BaseModel):
     """A template in a file of its own, or with other delimiters."""
 
     model_config = CLOSED
-    text: Text = ""
+    text: Text = Field("", description="The template itself.")
     file: FileText = ""
-    delimiters: list[Text] = ["<<", ">>"]
+    delimiters: list[Text] = Field(
+        ["<<", ">>"], description="What opens and what closes a placeholder."
+    )
 
 
 def _from_text_table(table: TextTable) -> str:
@@ -343,6 +353,7 @@ MessageTable = Annotated[
     WithJsonSchema(
         {
             "type": "object",
+            "description": "A message as chat formats have it.",
             "properties": {"role": {"enum": list(get_args(Role))}, "content": {}},
             "required": ["role"],
         }
@@ -395,11 +406,15 @@ class BudgetTable(BaseModel):
     """A budget with limits: one of `tokens`, `share`, `rest`, or none for all the content needs."""
 
     model_config = CLOSED
-    tokens: Positive = 0
-    share: Part = Fraction(0)
-    rest: Weight = Fraction(1)
-    at_least: Positive = 0
-    at_most: Positive = 0
+    tokens: Positive = Field(0, description="At most so many tokens.")
+    share: Part = Field(
+        Fraction(0), description="A part of what the fixed sections leave: 30%, 0.3, 1/3."
+    )
+    rest: Weight = Field(
+        Fraction(1), description="What the shares leave too: true, or a weight beside other rests."
+    )
+    at_least: Positive = Field(0, description="Tokens that are reserved.")
+    at_most: Positive = Field(0, description="The most tokens, whatever else there is room for.")
 
 
 def _from_budget_table(table: BudgetTable) -> Budget:

@@ -77,7 +77,7 @@ def _write_text(dumper: Any, text: str) -> Any:
     style = None
     if _BLOCK.fullmatch(text):
         style = "|"
-    elif not isinstance(Unquoted(text).value, str):
+    elif _LINE_END.search(text) or not isinstance(Unquoted(text).value, str):
         style = '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -86,12 +86,18 @@ _BLOCK = re.compile(r"[^\s#](?:.*\S)?(?:\n+(?:[ ]*\S(?:.*\S)?))+\n?")
 """Texts of many lines that a block holds as they are, without blanks at the ends of lines."""
 
 
+_LINE_END = re.compile("[\n\r\x85\u2028\u2029]")
+
+
 def _write_float(dumper: Any, value: float) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:float", repr(value))
 
 
 _Dumper.add_representer(str, _write_text)
 _Dumper.add_representer(float, _write_float)
+_Dumper.add_implicit_resolver(  # otherwise the emitter would mark these with a tag
+    "tag:yaml.org,2002:float", re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$"), [*"-0123456789"]
+)
 
 
 def to_yaml(document: Document) -> str:
