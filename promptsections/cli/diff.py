@@ -123,8 +123,6 @@ def first_difference(old: RenderedPrompt, new: RenderedPrompt) -> Parting | None
 
 
 def _sent(rendered: RenderedPrompt) -> list[bytes]:
-    if rendered.form == "text":
-        return [rendered.text.encode("utf-8", "replace")]
     request = openai_chat.to_request(rendered)
     return [
         json_module.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(
@@ -137,6 +135,5 @@ def _sent(rendered: RenderedPrompt) -> list[bytes]:
 def _excerpt(data: bytes, byte: int) -> str:
     part = data[max(0, byte - _AROUND) : byte + _AROUND].decode("utf-8", "ignore")
     before = "…" if byte > _AROUND else ""
-    part = part.replace("\n", "\\n")
     after = "…" if byte + _AROUND < len(data) else ""
     return f"{before}{part}{after}"

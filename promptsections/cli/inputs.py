@@ -72,6 +72,8 @@ def read_job(
         DefinitionError: if the prompt is wrong, or no profile is known for the model.
     """
     file = open_prompt(prompt)
+    for note in file.notes:
+        streams.write_error(f"{prompt}: note {note.code} ({note.path}): {note.detail}")
     values = dict(file.memory if memory is None else read_memory(memory))
     for path, value in _pairs(variables, "--var"):
         values = _with(values, path.split("."), value, path)

@@ -82,7 +82,7 @@ def run(
 
 
 def _request(rendered: RenderedPrompt, format: Format | None, model: str | None) -> Any:  # noqa: A002
-    if rendered.form == "text" and format in (None, Format.TEXT):
+    if format is Format.TEXT:
         return rendered.text
     return _REQUESTS[format or Format.OPENAI](rendered, model=model)
 
@@ -109,8 +109,6 @@ def _explain(rendered: RenderedPrompt, *, beside_data: bool) -> None:
 
 def _reading(rendered: RenderedPrompt) -> str:
     """Write messages under their roles; a prompt of one message is just its text."""
-    if rendered.form == "text":
-        return _line(rendered.text)
     if len(rendered.messages) == 1:
         return _line(_body(rendered.messages[0]))
     return "\n".join(f"{_head(message)}\n{_line(_body(message))}" for message in rendered.messages)

@@ -6,7 +6,7 @@ It reads schemas as far as names go; it validates no values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from promptsections.checking import walk
 from promptsections.config.findings import Code, Finding, finding
@@ -74,14 +74,23 @@ def _wrong(
     if memory is None and file.variables is not None:
         if variable in _USUAL or declares(file.variables, variable):
             return None
-        names = file.variables
-        return f"is not declared{did_you_mean(variable, suggest(variable, names))}"
+        near = suggest(variable, _paths(file.variables))
+        return f"is not declared{did_you_mean(variable, near)}"
     example = memory if memory is not None else file.memory or None
     if example is None or not needed or lookup(example, variable) is not MISSING:
         return None
     miss = explain_miss(example, variable)
     hint = did_you_mean(variable, suggest_path(variable, miss))
     return f"{miss.reason}{hint}"
+
+
+def _paths(schemas: Mapping[str, Any], above: str = "", depth: int = 5) -> Iterator[str]:
+    """Yield all paths that are declared by name, of properties in schemas too."""
+    for name, schema in schemas.items():
+        yield f"{above}{name}"
+        inner = schema.get("properties") if _is_table(schema) else None
+        if _is_table(inner) and depth:
+            yield from _paths(inner, f"{above}{name}.", depth - 1)
 
 
 def declares(variables: Mapping[str, Mapping[str, Any]], path: str) -> bool:
@@ -103,19 +112,23 @@ def _allows(schema: Any, parts: Sequence[str]) -> bool:
     them in so many words.
     """
     for part in parts:
-        if not isinstance(schema, Mapping) or _UNREADABLE & schema.keys():
+        if not _is_table(schema) or _UNREADABLE & schema.keys():
             return schema is not False
-        table = cast("Mapping[str, Any]", schema)
-        kinds = table.get("type")
+        kinds = schema.get("type")
         kinds = {kinds} if isinstance(kinds, str) else set(cast("list[str]", kinds or ()))
-        if "properties" in table and part in table["properties"]:
-            schema = table["properties"][part]
-        elif table.get("additionalProperties"):
-            schema = table["additionalProperties"]
-        elif "items" in table or "array" in kinds:
+        named = schema.get("properties")
+        if _is_table(named) and part in named:
+            schema = named[part]
+        elif schema.get("additionalProperties"):
+            schema = schema["additionalProperties"]
+        elif "items" in schema or "array" in kinds:
             if not (part.isascii() and part.isdigit()):
                 return False
-            schema = table.get("items", True)
+            schema = schema.get("items", True)
         else:
-            return not (table.get("properties") or (kinds and kinds <= _PLAIN_TYPES))
-    return True
+            return not (named or (kinds and kinds <= _PLAIN_TYPES))
+    return schema is not False
+
+
+def _is_table(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)

@@ -58,9 +58,7 @@ def test_new_works_where_characters_are_few(tmp_path: Path) -> None:
 
 
 def test_what_a_console_lacks_is_escaped(x: str) -> None:
-    done = run(
-        "render", x, "--var", "x=🧠 naïve →", PYTHONIOENCODING="cp1252", PYTHONUTF8="0", LC_ALL="C.UTF-8"
-    )  # fmt: skip
+    done = run("render", x, "--var", "x=🧠 naïve →", **CP1252, LC_ALL="C.UTF-8")
 
     assert done.code == 0
     assert done.out.decode("cp1252").strip() == "\\U0001f9e0 naïve \\u2192"
@@ -81,11 +79,10 @@ def test_arguments_are_characters_whatever_the_locale(x: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="words are no bytes there")
 def test_bytes_that_are_no_characters_do_no_harm(x: str) -> None:
+    words = [b"-m", b"promptsections", b"render", x.encode(), b"--var", b"x=a\xffb"]
     done = subprocess.run(
-        [sys.executable.encode(), b"-m", b"promptsections", b"render", x.encode(), b"--var", b"x=a\xffb"],
-        capture_output=True,
-        env=environment(),
-    )  # fmt: skip
+        [sys.executable.encode(), *words], capture_output=True, env=environment(), cwd=ROOT
+    )
 
     assert done.returncode == 0
     assert done.stdout.decode() == "a\ufffdb\n"
