@@ -79,11 +79,17 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def totals(layout: Layout) -> str:
-    """Say in one line what the prompt takes of its budget."""
+    """Say what the prompt takes of its budget, what is kept for the answer, what can be cached."""
     base = f", {layout.base} of them before the first message" if layout.base else ""
-    kept = f"; {layout.reserved} kept for the answer" if layout.reserved else ""
     about = "" if layout.exact else "about "
-    return f"{about}{layout.token_count} of {layout.budget} tokens{base}{kept}"
+    lines = [f"{about}{layout.token_count} of {layout.budget} tokens{base}"]
+    if layout.reserved:
+        lines.append(f"{layout.reserved} tokens kept for the answer")
+    for prefix in layout.prefixes:
+        end = f"up to {prefix.ends_at}" if prefix.ends_at else "all of it"
+        words = f"{prefix.prefix_tokens} tokens, {end}, {prefix.fingerprint[:12]}"
+        lines.append(f"{prefix.stability} prefix: {words}")
+    return "\n".join(lines)
 
 
 def notes(layout: Layout) -> list[str]:

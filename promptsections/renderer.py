@@ -11,7 +11,7 @@ from attrs import Attribute, evolve, field, frozen
 
 from promptsections._run import NoWaiting, OnLoop, drive
 from promptsections.budgets import total_budget
-from promptsections.caching import CachePolicy
+from promptsections.caching import CachePolicy, findings
 from promptsections.checking import check
 from promptsections.errors import DefinitionError, InvalidBudgetError
 from promptsections.layout import is_light
@@ -82,7 +82,10 @@ class Renderer:
     )
     """The form of what comes out; by default as the profile has it."""
     reserve_output_tokens: int | None = field(default=None, kw_only=True)
-    """Tokens of the window that are kept for the answer."""
+    """Tokens of the window that are kept for the answer; by default the smaller of the model's
+    output limit and `max_output_tokens`."""
+    max_output_tokens: int | None = field(default=None, kw_only=True)
+    """The most that the call lets the model answer, in tokens."""
     caching: CachePolicy | None = field(default=None, kw_only=True, validator=_policy)
     """What may be cached by the provider, and who may read it; `None` asks for nothing."""
     profile: ModelProfile = field(init=False)
@@ -104,6 +107,7 @@ class Renderer:
         budget: int | None = None,
         context: Any = None,
         reserve_output_tokens: int | None = None,
+        max_output_tokens: int | None = None,
         timeout: float | None = None,
         tenant: str | None = None,
     ) -> RenderedPrompt:
@@ -116,6 +120,7 @@ class Renderer:
                 the reserve for the answer.
             context: Whatever sections and functions of the framework need; passed through.
             reserve_output_tokens: Tokens kept for the answer, for this render.
+            max_output_tokens: The most that this call lets the model answer, in tokens.
             timeout: Seconds that a section may take to resolve, under `arender()`.
             tenant: Id of the tenant, where the cache policy keeps tenants apart; never sent.
 
@@ -134,6 +139,7 @@ class Renderer:
             budget=budget,
             context=context,
             reserve_output_tokens=reserve_output_tokens,
+            max_output_tokens=max_output_tokens,
             timeout=timeout,
             tenant=tenant,
         )
@@ -147,6 +153,7 @@ class Renderer:
         budget: int | None = None,
         context: Any = None,
         reserve_output_tokens: int | None = None,
+        max_output_tokens: int | None = None,
         timeout: float | None = None,
         tenant: str | None = None,
     ) -> RenderedPrompt:
@@ -156,9 +163,8 @@ class Renderer:
         """
         started = perf_counter()
         runner = OnLoop()
-        around = self._surroundings(
-            memory, budget, context, reserve_output_tokens, timeout, tenant, runner
-        )
+        size = self._budget(budget, reserve_output_tokens, max_output_tokens)
+        around = self._surroundings(memory, size, context, timeout, tenant, runner)
         resolved = await self._aresolve(prompt, around, runner)
         if is_light(resolved):
             return _timed(lay_out(resolved), started)
@@ -172,13 +178,13 @@ class Renderer:
         budget: int | None = None,
         context: Any = None,
         reserve_output_tokens: int | None = None,
+        max_output_tokens: int | None = None,
         timeout: float | None = None,
         tenant: str | None = None,
     ) -> Resolved:
         """Do the I/O of a render, once; `lay_out` the result at any number of budgets."""
-        around = self._surroundings(
-            memory, budget, context, reserve_output_tokens, timeout, tenant, NoWaiting()
-        )
+        size = self._budget(budget, reserve_output_tokens, max_output_tokens)
+        around = self._surroundings(memory, size, context, timeout, tenant, NoWaiting())
         return drive(resolve(_checked(prompt), around))
 
     async def aresolve(
@@ -189,14 +195,14 @@ class Renderer:
         budget: int | None = None,
         context: Any = None,
         reserve_output_tokens: int | None = None,
+        max_output_tokens: int | None = None,
         timeout: float | None = None,
         tenant: str | None = None,
     ) -> Resolved:
         """Do the I/O of a render on an event loop."""
         runner = OnLoop()
-        around = self._surroundings(
-            memory, budget, context, reserve_output_tokens, timeout, tenant, runner
-        )
+        size = self._budget(budget, reserve_output_tokens, max_output_tokens)
+        around = self._surroundings(memory, size, context, timeout, tenant, runner)
         return await self._aresolve(prompt, around, runner)
 
     async def _aresolve(self, prompt: Prompt, around: Surroundings, runner: OnLoop) -> Resolved:
@@ -213,21 +219,24 @@ class Renderer:
             memory: An example of what renders will have; without it variables are not checked.
 
         Returns:
-            A note for each mistake: `unknown_function` or `undefined_variable`.
+            A note for each mistake: `unknown_function` or `undefined_variable`; with prompt caching
+            on, `volatile_before_stable` too.
         """
-        return check(_checked(prompt), self.functions, memory)
+        notes = check(_checked(prompt), self.functions, memory)
+        if self.caching is None or not self.caching.prompt_caching:
+            return notes
+        return notes + findings(prompt, self.caching, self.profile.tokenizer())
 
     def _surroundings(
         self,
         memory: object,
-        budget: int | None,
+        size: tuple[int, int],
         context: Any,
-        reserve: int | None,
         timeout: float | None,
         tenant: str | None,
         runner: Runner,
     ) -> Surroundings:
-        tokens, reserved = self._budget(budget, reserve)
+        tokens, reserved = size
         if timeout is not None and not is_seconds(timeout):
             raise DefinitionError(f"timeout={timeout!r} must be seconds above 0, or None")
         check_memory(memory)
@@ -247,22 +256,31 @@ class Renderer:
             tenant_scope=self.caching.scope_of(tenant) if self.caching is not None else None,
         )
 
-    def _budget(self, budget: int | None, reserve: int | None) -> tuple[int, int]:
-        """Return the budget of a render and what it leaves for the answer, in tokens."""
-        reserve = _reserve(self.reserve_output_tokens if reserve is None else reserve)
-        window = self.profile.context_window
+    def _budget(self, budget: int | None, reserve: int | None, most: int | None) -> tuple[int, int]:
+        """Return the budget of a render and what is kept for the answer, in tokens."""
+        reserve = _whole(
+            "reserve_output_tokens",
+            self.reserve_output_tokens if reserve is None else reserve,
+            least=0,
+        )
+        most = _whole(
+            "max_output_tokens", self.max_output_tokens if most is None else most, least=1
+        )
+        profile = self.profile
         if budget is None:
-            tokens = self.profile.input_budget(reserve)
-        else:
-            tokens = total_budget(budget)
-            if window is not None and tokens + (reserve or 0) > window:
-                answer = f" and {reserve} for the answer" if reserve else ""
-                raise InvalidBudgetError(
-                    f"budget={tokens}{answer} is more than the context window of "
-                    f"{self.profile.name!r}, {window} tokens",
-                    value=budget,
-                )
-        return tokens, window - tokens if window is not None and budget is None else reserve or 0
+            tokens = profile.input_budget(reserve, max_output_tokens=most)
+            return tokens, profile.answer_reserve(most) if reserve is None else reserve
+        if reserve is None and most is not None:
+            reserve = profile.answer_reserve(most)
+        tokens, window, reserve = total_budget(budget), profile.context_window, reserve or 0
+        if window is not None and tokens + reserve > window:
+            answer = f" and {reserve} for the answer" if reserve else ""
+            raise InvalidBudgetError(
+                f"budget={tokens}{answer} is more than the context window of "
+                f"{profile.name!r}, {window} tokens",
+                value=budget,
+            )
+        return tokens, reserve
 
 
 def _profile(
@@ -285,11 +303,11 @@ def _profile(
     return profile if tokenizer is None else evolve(profile, encoding=as_tokenizer(tokenizer))
 
 
-def _reserve(value: object) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+def _whole(name: str, value: object, *, least: int) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= least):
         return value
     raise InvalidBudgetError(
-        f"reserve_output_tokens={value!r} must be a whole number of tokens, 0 or more", value=value
+        f"{name}={value!r} must be a whole number of tokens, {least} or more", value=value
     )
 
 

@@ -20,10 +20,7 @@ from promptsections.sections import (
     GroupSection,
     PromptSection,
 )
-from promptsections.sections.stability import RANK
-
-_GROWS = RANK["session"] + 0.5
-"""A history stays the same and grows, so what belongs to a session stands before it."""
+from promptsections.sections.stability import GROWS, RANK, Stability
 
 
 def in_cache_order(group: GroupSection, declared: Declared) -> Sequence[int]:
@@ -79,7 +76,7 @@ def _goes_before(unit: _Unit, fixed: _Unit, *, is_ahead: bool) -> bool:
 def _units(group: GroupSection, declared: Declared) -> list[_Unit]:
     units: list[_Unit] = []
     for place, section in enumerate(group.sections):
-        rank = _rank(section, declared)
+        rank = rank_of(section, section.how_stable(declared))
         answers = isinstance(section, FunctionResponseMessage)
         if units and (isinstance(section, CacheBreakpoint) or answers or units[-1].waits):
             last = units[-1]
@@ -93,11 +90,9 @@ def _units(group: GroupSection, declared: Declared) -> list[_Unit]:
     return units
 
 
-def _rank(section: PromptSection, declared: Declared) -> float:
-    stability = section.how_stable(declared)
-    if stability == "session" and _grows(section):
-        return _GROWS
-    return RANK[stability]
+def rank_of(section: PromptSection, stability: Stability) -> float:
+    """Return what orders sections: a higher one is less stable; histories stay and grow."""
+    return GROWS if stability == "session" and _grows(section) else RANK[stability]
 
 
 def _grows(section: PromptSection) -> bool:

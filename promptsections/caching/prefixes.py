@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from promptsections.caching.stretches import GROWS, Stretch
+from promptsections.caching.stretches import Stretch
 from promptsections.caching.tenants import SCOPE
 from promptsections.layout import Prefix
 from promptsections.messages import Message, Tool
 from promptsections.notes import Note
 from promptsections.profiles.tools import json_text
-from promptsections.sections.stability import RANK, STABILITIES
+from promptsections.sections.stability import GROWS, RANK, STABILITIES
 
 USUAL_MINIMUM = 1_024
 """Tokens of the shortest prefix that most providers keep."""
@@ -105,13 +105,15 @@ def volatile_before_stable(
 
 
 def volatile_note(path: str, own: int, stable: int, behind: Sequence[str], stability: str) -> Note:
-    """Describe that a section stands before more stable ones; sizes are tokens."""
+    """Describe that a section stands before more stable ones; sizes are tokens, 0 if not known."""
     names = list(dict.fromkeys(behind))
     listed = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
+    size = f" ({own:,} tokens)" if own else ""
+    ahead = f"{stable:,} stable tokens" if stable else "what is more stable"
     what = "volatile" if stability == "turn" else f"{stability}-stable"
     return Note(
         "volatile_before_stable",
         path,
-        f"{what} {path!r} ({own:,} tokens) stands before {stable:,} stable tokens ({listed}), "
+        f"{what} {path!r}{size} stands before {ahead} ({listed}), "
         "which the cache loses with it: put it behind them, or declare how long it stays the same",
     )

@@ -15,10 +15,7 @@ from promptsections.layout import ResolvedGroup, ResolvedNode, ResolvedSection
 from promptsections.layout.compose import Piece, size_of
 from promptsections.messages import Message, Part, TextPart
 from promptsections.sections import CacheBreakpoint, Stability
-from promptsections.sections.stability import RANK
-
-GROWS = RANK["session"] + 0.5
-"""A history stays the same and grows: less stable than a session's text, more than a turn's."""
+from promptsections.sections.stability import GROWS, RANK
 
 
 @frozen(kw_only=True)

@@ -109,7 +109,8 @@ class Layout:
     base: int
     """Tokens before the first message: reply priming and tool definitions."""
     reserved: int
-    """Tokens of the context window that were kept for the answer; 0 if the budget was given."""
+    """Tokens of the context window that were kept for the answer; 0 if the budget was given, and no
+    reserve."""
     token_count: int
     """Tokens in all, base included."""
     exact: bool

@@ -11,7 +11,7 @@ from typing import Literal, assert_never, get_args
 
 from attrs import field, fields, frozen
 
-from promptsections.errors import DefinitionError, InvalidBudgetError
+from promptsections.errors import DefinitionError
 from promptsections.messages import (
     SYSTEM_TAGS,
     AudioPart,
@@ -32,6 +32,7 @@ from promptsections.profiles.images import (
     image_tokens,
 )
 from promptsections.profiles.media import NO_MEDIA, MediaRule, audio_tokens, file_tokens
+from promptsections.profiles.reserve import answer_reserve, check_whole, input_budget
 from promptsections.profiles.tools import (
     JsonToolRule,
     ToolRule,
@@ -42,6 +43,7 @@ from promptsections.profiles.tools import (
     tool_tokens,
 )
 from promptsections.tokens import (
+    BundledTokenizer,
     CachedTokenizer,
     ScaledTokenizer,
     TiktokenTokenizer,
@@ -71,8 +73,8 @@ def _names(value: str | Iterable[str]) -> tuple[str, ...]:
 def _identity(encoding: str | Tokenizer) -> object:
     """Return what tells ways of counting apart: two functions may well share a name."""
     inner = encoding.tokenizer if isinstance(encoding, CachedTokenizer) else encoding
-    if isinstance(inner, TiktokenTokenizer) and isinstance(inner.encoding, str):
-        return inner.encoding
+    if isinstance(inner, BundledTokenizer | TiktokenTokenizer) and isinstance(inner.encoding, str):
+        return inner.encoding  # both count alike
     # A bound method is told apart by the object that it belongs to, even an unhashable one.
     return inner if type(inner).__hash__ is not None else inner.count
 
@@ -317,34 +319,30 @@ class ModelProfile:
 
     # --- how much there is ----------------------------------------------------------------------
 
-    def input_budget(self, reserve_output_tokens: int | None = None) -> int:
+    def input_budget(
+        self, reserve_output_tokens: int | None = None, *, max_output_tokens: int | None = None
+    ) -> int:
         """Return how many tokens a prompt may have: the window without the answer's reserve.
 
         Args:
-            reserve_output_tokens: what is kept for the answer; by default the smaller of the
-                output limit and a quarter of the window.
+            reserve_output_tokens: what is kept for the answer; by default as `answer_reserve` says.
+            max_output_tokens: the most that the call lets the model answer.
 
         Raises:
             InvalidBudgetError: if there is no window, or the reserve leaves nothing of it.
         """
-        window = self.context_window
-        if window is None:
-            raise InvalidBudgetError(
-                f"{self.name!r} has no context window, so a budget is required: "
-                "pass budget=<tokens>",
-                value=None,
-            )
-        reserve = reserve_output_tokens
-        if reserve is None:
-            reserve = min(window // 4, self.max_output_tokens or window)
-        _check_whole("reserve_output_tokens", reserve, least=0)
-        if reserve >= window:
-            raise InvalidBudgetError(
-                f"reserve_output_tokens={reserve} leaves nothing of the context window of "
-                f"{self.name!r}, {window} tokens: reserve less",
-                value=reserve,
-            )
-        return min(window - reserve, self.max_input_tokens or window)
+        return input_budget(self, reserve_output_tokens, max_output_tokens)
+
+    def answer_reserve(self, max_output_tokens: int | None = None) -> int:
+        """Return how many tokens are kept for the answer, if nobody says how many.
+
+        That is the smaller of the model's output limit and the call's. Where the call has none and
+        the model's is not known or would leave nothing of the window, it is a quarter of that.
+
+        Args:
+            max_output_tokens: the most that the call lets the model answer.
+        """
+        return answer_reserve(self, max_output_tokens)
 
 
 def _described(tokenizer: Tokenizer) -> str:
@@ -386,13 +384,6 @@ def _check(profile: ModelProfile) -> None:
     for name in ("context_window", "max_output_tokens", "max_input_tokens"):
         value = getattr(profile, name)
         if value is not None:
-            _check_whole(name, value, least=1)
+            check_whole(name, value, least=1)
     for name in ("tokens_per_message", "reply_priming"):
-        _check_whole(name, getattr(profile, name), least=0)
-
-
-def _check_whole(name: str, value: object, *, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidBudgetError(
-            f"{name}={value!r}: a whole number of tokens is needed, at least {least}", value=value
-        )
+        check_whole(name, getattr(profile, name), least=0)

@@ -21,6 +21,9 @@ STABILITIES: tuple[Stability, ...] = get_args(Stability)
 
 RANK: Mapping[Stability, int] = {stability: rank for rank, stability in enumerate(STABILITIES)}
 
+GROWS = RANK["session"] + 0.5
+"""Rank of a history: it stays the same and grows, so what belongs to a session stands before it."""
+
 _NOTHING: Mapping[str, Stability] = MappingProxyType({})
 
 

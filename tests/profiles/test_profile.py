@@ -22,11 +22,27 @@ CHAT = find_profile("gpt-4o")
 # --- budgets ------------------------------------------------------------------------------------
 
 
-def test_the_reserve_is_the_smaller_of_output_limit_and_a_quarter_of_the_window() -> None:
+def test_the_reserve_is_the_smaller_of_the_output_limits_of_model_and_call() -> None:
     assert CHAT.input_budget() == 128_000 - 16_384
+    assert CHAT.input_budget(max_output_tokens=1_000) == 127_000
+    assert CHAT.input_budget(max_output_tokens=100_000) == 128_000 - 16_384
+    assert CHAT.input_budget(7, max_output_tokens=1_000) == 127_993
+    assert find_profile("claude-opus-4-5").input_budget() == 200_000 - 64_000
+
+
+def test_a_limit_of_the_model_that_is_none_reserves_a_quarter_of_the_window() -> None:
     assert find_profile("gpt-4").input_budget() == 8_192 - 2_048
+    assert find_profile("kimi-k3").input_budget() == 1_048_576 * 3 // 4
     unlimited = ModelProfile(name="m", encoding="o200k_base", context_window=1_000)
     assert unlimited.input_budget() == 750
+    assert ModelProfile(name="m", encoding="o200k_base").answer_reserve() == 0
+
+
+def test_a_limit_of_the_call_that_leaves_nothing_is_an_error_that_names_the_numbers() -> None:
+    with pytest.raises(InvalidBudgetError, match="max_output_tokens=8192 leaves nothing .* 8192"):
+        find_profile("gpt-4").input_budget(max_output_tokens=8_192)
+    with pytest.raises(InvalidBudgetError, match="max_output_tokens=0"):
+        CHAT.input_budget(max_output_tokens=0)
 
 
 def test_a_reserve_of_nothing_leaves_the_window() -> None:
