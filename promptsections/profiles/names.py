@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from promptsections.errors import UnknownModelError
-from promptsections.profiles.models import ALIASES, MODELS, VENDORS
+from promptsections.profiles.models import ALIASES, MAKERS, MODELS, Maker
 from promptsections.profiles.models.vendor import Vendor
 from promptsections.profiles.profile import ModelProfile
 
@@ -31,14 +31,16 @@ def find_profile(name: str, profiles: Mapping[str, ModelProfile] | None = None) 
         UnknownModelError: if no profile has that name; one of a similar name is never used.
     """
     own = {key.lower(): profile for key, profile in (profiles or {}).items()}
-    names, vendors = _without_surroundings(name.lower())
+    names, makers = _without_surroundings(name.lower())
+    # One's own names are written as any maker writes them; ours only as their makers do.
+    vendors = [m.vendor() for m in makers if own or any(n.startswith(m.starts) for n in names)]
     readings = (*((reading, vendors) for reading in names), *_undated(names, vendors))
     for reading, _ in readings:
         profile = own.get(reading) or own.get(ALIASES.get(reading, reading))
         if profile is not None:
             return profile
-    for reading, makers in readings:
-        for vendor in makers:
+    for reading, known_to in readings:
+        for vendor in known_to:
             profile = vendor.get(reading)
             if profile is not None:
                 return profile
@@ -75,32 +77,32 @@ _VERSION = re.compile(r"(.+?)(?:-v\d+(?::\d+)?(?::\d+k)?|@[\w.-]+|:(?:free|beta|
 """Bedrock's, Google Cloud's and OpenRouter's marks behind a name."""
 
 
-def _without_surroundings(name: str) -> tuple[list[str], Sequence[Vendor]]:
+def _without_surroundings(name: str) -> tuple[list[str], Sequence[Maker]]:
     """Return a name and what it is once each thing said around it is taken off; and its makers."""
     names = [name]
-    vendors: Sequence[Vendor] = VENDORS
+    makers: Sequence[Maker] = MAKERS
     if arn := _ARN.fullmatch(name):
         names.append(arn[1])
     if path := _PATH.fullmatch(names[-1]):
-        vendors = _made_by(path[1] or "") or vendors
+        makers = _made_by(path[1] or "") or makers
         names.append(path[2] or path[4])
     first, slash, rest = names[-1].partition("/")
     while slash and rest and (first in HOSTS or _made_by(first) or _REGION.fullmatch(first)):
-        vendors = _made_by(first) or vendors
+        makers = _made_by(first) or makers
         names.append(rest)
         first, slash, rest = rest.partition("/")
     if (dotted := _BEDROCK.fullmatch(names[-1])) and _made_by(dotted[1]):
-        vendors = _made_by(dotted[1])
+        makers = _made_by(dotted[1])
         names.append(dotted[2])
     if names[-1].startswith("ft:"):
         names.append(names[-1].split(":")[1])
     if version := _VERSION.fullmatch(names[-1]):
         names.append(version[1])
-    return names, vendors
+    return names, makers
 
 
-def _made_by(prefix: str) -> Sequence[Vendor]:
-    return tuple(vendor for vendor in VENDORS if prefix in vendor.prefixes)
+def _made_by(prefix: str) -> Sequence[Maker]:
+    return tuple(maker for maker in MAKERS if prefix in maker.prefixes)
 
 
 def _undated(

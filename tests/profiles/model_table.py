@@ -15,7 +15,7 @@ from promptsections.profiles import (
     PatchImages,
     TileImages,
 )
-from promptsections.profiles.models import VENDORS
+from promptsections.profiles.models import MAKERS
 from promptsections.tokens import ScaledTokenizer
 
 HEAD = (
@@ -31,7 +31,7 @@ SYSTEM = {
 
 def lines() -> Iterator[str]:
     """Yield the lines of all tables."""
-    for vendor in VENDORS:
+    for vendor in (maker.vendor() for maker in MAKERS):
         yield f"### {vendor.name}"
         yield ""
         yield from HEAD

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +15,8 @@ from hypothesis import strategies as st
 
 from promptsections.errors import UnknownModelError
 from promptsections.profiles import MODELS, ModelProfile, NoImages, find_profile
-from promptsections.profiles.models import ALIASES, VENDORS
+from promptsections.profiles.models import ALIASES, MAKERS
+from promptsections.profiles.models.vendor import Vendor
 from promptsections.tokens import ScaledTokenizer
 
 OWN = ModelProfile(name="mine", encoding="cl100k_base", context_window=10)
@@ -159,6 +162,10 @@ def test_one_s_own_profiles_come_first(key: str, name: str) -> None:
     assert find_profile(name, {key: OWN}) is OWN
 
 
+def test_one_s_own_profile_is_found_by_a_dated_name() -> None:
+    assert find_profile("mine-2026-01-31", {"mine": OWN}) is OWN
+
+
 def test_one_s_own_profiles_leave_the_others_as_they_are() -> None:
     assert find_profile("gpt-4o", {"gpt-4o-mini": OWN}) is MODELS["gpt-4o"]
     assert find_profile("gpt-4o") is MODELS["gpt-4o"]
@@ -189,8 +196,49 @@ def test_a_rule_that_is_used_is_a_rule_that_has_a_source(profile: ModelProfile) 
         assert profile.encoding.factor >= Fraction("1.2")
 
 
+def vendors() -> list[Vendor]:
+    return [maker.vendor() for maker in MAKERS]
+
+
+def test_every_name_begins_as_it_is_said_of_its_maker() -> None:
+    """Else it would not be found: its maker would not be asked."""
+    for maker in MAKERS:
+        vendor = maker.vendor()
+        assert [
+            n for n in (*vendor.models, *vendor.aliases) if not n.startswith(maker.starts)
+        ] == []
+
+
+def test_the_tables_hold_what_the_makers_have() -> None:
+    assert dict(MODELS) == {n: m for vendor in vendors() for n, m in vendor.models.items()}
+    assert dict(ALIASES) == {a: n for vendor in vendors() for a, n in vendor.aliases.items()}
+    assert len(MODELS) == len(list(MODELS)) > 100
+    assert "gpt-4o" in MODELS
+    assert "gpt-4o-of-mine" not in MODELS
+    assert MODELS.get("no such model") is None
+
+
+def test_a_look_up_imports_no_maker_that_is_not_asked() -> None:
+    code = """
+import sys
+from promptsections.profiles import find_profile
+known = ".profiles.models."
+loaded = lambda: {m.rpartition(".")[2] for m in sys.modules if known in m} - {"vendor"}
+assert loaded() == set(), loaded()
+assert find_profile("azure/gpt-4o-2024-11-20").name == "gpt-4o"
+assert loaded() == {"openai"}, loaded()
+assert find_profile("us.anthropic.claude-opus-4-6-v1").name == "claude-opus-4-6"
+assert loaded() == {"openai", "anthropic"}, loaded()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_no_name_is_used_twice() -> None:
-    names = [name for vendor in VENDORS for name in (*vendor.models, *vendor.aliases)]
+    names = [name for vendor in vendors() for name in (*vendor.models, *vendor.aliases)]
 
     assert len(names) == len(set(names))
 

@@ -114,7 +114,6 @@ ANTHROPIC = Vendor(
         for model in _MODELS
         if _PARTED.fullmatch(model.name)
     },
-    prefixes=frozenset({"anthropic"}),
     dated=re.compile(r"(claude-.+?)(?:[-@]20\d{6}(?:-v\d+(?::\d+)?)?|-latest)"),
 )
 """Claude."""

@@ -109,7 +109,6 @@ GOOGLE = Vendor(
     name="google",
     models=_MODELS,
     aliases={f"{model.name}-it": model.name for model in _MODELS if "gemma" in model.name},
-    prefixes=frozenset({"google", "gemini"}),
     dated=re.compile(r"(gem.+?)(?:-00\d|-latest|-(?:preview|exp)(?:-\d\d-\d\d(?:\d\d)?)?)"),
 )
 """Gemini and Gemma."""

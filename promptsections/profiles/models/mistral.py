@@ -88,7 +88,6 @@ MISTRAL = Vendor(
         "ministral-3-8b": "ministral-8b",
         "ministral-3-3b": "ministral-3b",
     },
-    prefixes=frozenset({"mistral", "mistralai"}),
     # A date is year and month; of the families above that changed by date, each is listed.
     dated=re.compile(
         r"((?:ministral|codestral|devstral|magistral|pixtral|open).*?)-(?:2\d{3}|latest)"

@@ -119,7 +119,6 @@ META = Vendor(
         "meta-llama-3.1-70b": "llama-3.1-70b",
         "meta-llama-3.1-405b": "llama-3.1-405b",
     },
-    prefixes=frozenset({"meta", "meta-llama", "meta_llama"}),
     dated=re.compile(r"((?:meta-)?llama.+?)-instruct(?:-fp8|-turbo)?(?:-v\d+(?::\d+)?)?"),
 )
 """Llama."""
@@ -159,7 +158,6 @@ DEEPSEEK = Vendor(
         "deepseek-v3-2": "deepseek-v3.2",
         "r1": "deepseek-r1",
     },
-    prefixes=frozenset({"deepseek", "deepseek-ai"}),
     dated=re.compile(r"(deepseek-.+?)-(?:\d{4}|2\d{5}|latest)"),
 )  # fmt: skip
 """DeepSeek."""
@@ -205,7 +203,6 @@ QWEN = Vendor(
         _qwen("qwen3-30b-a3b", 131_072, 129_024, 16_384),
     ),
     aliases={},
-    prefixes=frozenset({"qwen", "dashscope", "alibaba"}),
     dated=re.compile(r"(qwen.+?)-(?:20\d\d-\d\d-\d\d|latest|preview)"),
 )
 """Qwen."""
@@ -232,7 +229,6 @@ MOONSHOT = Vendor(
         _framed("kimi-k2.5", 262_144, 262_144, _ANY_IMAGE),
     ),
     aliases={},
-    prefixes=frozenset({"moonshot", "moonshotai"}),
     dated=re.compile(r"(kimi-.+?)-(?:\d{4}|latest)"),
 )  # fmt: skip
 """Kimi."""
@@ -248,7 +244,6 @@ ZAI = Vendor(
         _framed("glm-4.6", 200_000, 128_000, _BLIND),
     ),
     aliases={"glm-5-1": "glm-5.1", "glm-5-2": "glm-5.2", "glm-5-3": "glm-5.3"},
-    prefixes=frozenset({"zai", "z-ai", "zhipu", "zai-org"}),
     dated=re.compile(r"(glm-.+?)-latest"),
 )
 """GLM."""

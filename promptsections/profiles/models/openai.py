@@ -181,7 +181,6 @@ OPENAI = Vendor(
         "gpt-4-1106-preview": "gpt-4-turbo",
         "gpt-5-chat-latest": "gpt-5-chat",
     },
-    prefixes=frozenset({"openai"}),
     # Short dates are listed one by one: windows differed by date.
     dated=re.compile(r"(.+)-20\d\d-\d\d-\d\d"),
 )  # fmt: skip

@@ -66,7 +66,6 @@ XAI = Vendor(
         _grok("grok-4.3", 1_000_000, 0.16),
     ),
     aliases={},
-    prefixes=frozenset({"xai", "x-ai"}),
     dated=re.compile(r"(grok-.+?)-(?:\d{4}|latest)"),
 )
 """Grok."""
@@ -85,7 +84,6 @@ COHERE = Vendor(
         _other("command-r7b", 128_000, 4_096, NoImages()),
     ),
     aliases={},
-    prefixes=frozenset({"cohere", "cohere_chat"}),
     dated=re.compile(r"(command-.+?)-\d\d-20\d\d"),
 )
 """Command."""
@@ -114,7 +112,6 @@ AMAZON = Vendor(
         _nova("nova-micro", 128_000, 10_000, sight=False),
     ),
     aliases={},
-    prefixes=frozenset({"amazon", "amazon-nova", "amazon_nova"}),
     dated=re.compile(r"(nova-.+?)-v\d+(?::\d+)?(?::\d+k)?"),
 )
 """Nova."""

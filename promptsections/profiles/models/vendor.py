@@ -28,8 +28,6 @@ class Vendor:
     """Name → profile."""
     aliases: Mapping[str, str]
     """Other names of the same models."""
-    prefixes: frozenset[str]
-    """What stands in front of its names, before `/`, or before `.` on Bedrock."""
     dated: re.Pattern[str]
     """Matches a name with a date or version; its first group is the name without."""
 
