@@ -17,7 +17,7 @@ _HOMES = {
         "TextBlock"
     ),
     "budgets": "Auto Budget BudgetLike Rest Share Tokens to_budget",
-    "caching": "CachePolicy",
+    "caching": "CacheMonitor CachePolicy",
     "counting": "Counter",
     "errors": (
         "BudgetExceededError ConfigError DataSourceError DefinitionError DuplicateNameError "

@@ -21,6 +21,7 @@ from promptsections.budgets import (
     to_budget,
 )
 from promptsections.caching import (
+    CacheMonitor,
     CachePolicy,
 )
 from promptsections.counting import (
@@ -143,6 +144,7 @@ __all__ = [
     "BudgetExceededError",
     "BudgetLike",
     "CacheBreakpoint",
+    "CacheMonitor",
     "CachePolicy",
     "Chunk",
     "ConfigError",

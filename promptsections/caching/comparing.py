@@ -6,7 +6,6 @@ It knows messages and where they come from; it knows no provider and no prices.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import Literal, Protocol
 
 from attrs import frozen
@@ -91,7 +90,7 @@ def compare_prompts(
     """
     sizes = [now.layout.base - profile.reply_priming]
     for message in now.messages:
-        sizes.append(sizes[-1] + profile.messages_tokens((message,), tokenizer))
+        sizes.append(sizes[-1] + _cost(message, profile, tokenizer))
     if before is None:
         return Compared(tuple(sizes), 0, 0, None)
     if now.tools != before.tools:
@@ -104,7 +103,7 @@ def compare_prompts(
         return Compared(tuple(sizes), reused, whole, Parting("", whole, 0, "shorter"))
     same = _same_text(now.messages[whole], before.messages[whole])
     if same:
-        reused = min(sizes[whole + 1], reused + tokenizer.count(same))
+        reused = max(reused, min(sizes[whole + 1] - 1, reused + tokenizer.count(same)))
     path = _path(now.origins, whole)
     trimmed = _omitted(now, path) != _omitted(before, path)
     is_history = any(each.path == path and each.is_history for each in now.origins)
@@ -112,6 +111,12 @@ def compare_prompts(
     return Compared(
         tuple(sizes), reused, whole, Parting(path, whole, len(same.encode("utf-8")), what)
     )
+
+
+def _cost(message: Message, profile: ModelProfile, tokenizer: Tokenizer) -> int:
+    if profile.form == "text":
+        return tokenizer.count(message.text)
+    return profile.messages_tokens((message,), tokenizer)
 
 
 def _whole(one: Sequence[Message], other: Sequence[Message]) -> int:
@@ -142,7 +147,14 @@ def _same_text(one: Message, other: Message) -> str:
     """Return the text that both messages begin with, if nothing before it differs."""
     if _head(one) != _head(other):
         return ""
-    return commonprefix([one.text, other.text])
+    text, least, most = one.text, 0, min(len(one.text), len(other.text))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if other.text.startswith(text[:middle]):
+            least = middle
+        else:
+            most = middle - 1
+    return text[:least]
 
 
 def _path(origins: Sequence[Origin], message: int) -> str:

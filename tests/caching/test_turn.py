@@ -106,7 +106,8 @@ def test_an_empty_or_missing_history_stands_where_it_would() -> None:
         [SystemMessage("Rules."), ConversationHistory(), SystemMessage("Look."), UserInput()]
     )
 
-    for memory in ({"input": "c"}, {"input": "c", "history": []}):
+    memories: list[dict[str, Any]] = [{"input": "c"}, {"input": "c", "history": []}]
+    for memory in memories:
         rendered = Renderer("gpt-4o").render(prompt, memory)
         assert [message.text for message in rendered.turn()] == ["Look.", "c"]
 
