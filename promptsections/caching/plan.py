@@ -32,11 +32,11 @@ class Mark:
     """Index of the message that it stands behind; -1 for the definitions of tools."""
     part: int | None = None
     """Index of the part of that message that it stands behind; `None` for the last."""
-    tokens: int
+    tokens: int = 0
     """Of everything before it, tools included."""
-    path: str
+    path: str = ""
     """Path of the section that ends there; `""` for tools."""
-    stability: Stability
+    stability: Stability = "turn"
     """How long all before it stays the same, a tenant's line in front left aside."""
     lifetime: Lifetime | None = None
     """How long it is kept; `None` if the provider decides."""
