@@ -1,18 +1,26 @@
 """Everything in the documentation that can be run or compared with the code, is.
 
-Python blocks of a page run in order and share a namespace. A text block right after one is what it
-prints.
+Blocks of a page run in order, in a folder of its own that holds the examples. Python blocks share
+a namespace; a text block right after one is what it prints. A block with a file name after its
+language is written to that file. Lines of console blocks that begin with `$ ` are commands, those
+below what they print; a line `…` stands for any lines.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import io
+import os
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +31,9 @@ import pytest
 
 import promptsections
 from promptsections import PromptSection, Reason
+from promptsections.cli import failures
+from promptsections.cli.command import COMMANDS
+from promptsections.config.findings import Code, Finding
 from promptsections.elements.selection import RefusalCode
 from promptsections.layout import Layout, Placement, describe_budget
 
@@ -40,6 +51,9 @@ def name_of(page: Path) -> str:
 class Block:
     """One piece of code of a page."""
 
+    language: str
+    file: str
+    """Where it is written to; `""` for nowhere."""
     code: str
     line: int
     """Of its first line, from 1."""
@@ -48,29 +62,67 @@ class Block:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """Yield the Python of a page."""
+    """Yield the code of a page."""
     fences = list(FENCE.finditer(page))
     for fence, after in zip_longest(fences, fences[1:]):
-        if fence[1] != "python":
-            continue
+        file = fence[0].partition("\n")[0].removeprefix(f"```{fence[1]}").strip()
         follows = after is not None and not page[fence.end() : after.start()].strip()
         prints = after[2] if after is not None and follows and after[1] == "text" else None
-        yield Block(fence[2], page.count("\n", 0, fence.start(2)) + 1, prints)
+        line = page.count("\n", 0, fence.start(2)) + 1
+        yield Block(fence[1], file, fence[2], line, prints)
 
 
 @pytest.mark.parametrize("page", sorted(PAGES), ids=name_of)
-def test_the_code_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_a_page_runs(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for block in blocks(page.read_text(encoding="utf-8")):
-        printed = io.StringIO()
-        with redirect_stdout(printed):
-            code = "\n" * (block.line - 1) + block.code
-            exec(compile(code, str(page), "exec"), module.__dict__)
-        if block.prints is not None:
-            assert without_blanks(printed.getvalue()) == without_blanks(block.prints), (
-                f"{name_of(page)}, line {block.line}, prints:\n{printed.getvalue()}"
-            )
+        if block.file:
+            (tmp_path / block.file).write_text(block.code, encoding="utf-8")
+        elif block.language == "python":
+            run_python(block, module, page)
+        elif block.language == "console":
+            run_commands(block, page)
+
+
+def run_python(block: Block, module: ModuleType, page: Path) -> None:
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        code = "\n" * (block.line - 1) + block.code
+        exec(compile(code, str(page), "exec"), module.__dict__)
+    if block.prints is not None:
+        assert without_blanks(printed.getvalue()) == without_blanks(block.prints), (
+            f"{name_of(page)}, line {block.line}, prints:\n{printed.getvalue()}"
+        )
+
+
+def run_commands(block: Block, page: Path) -> None:
+    """Run the commands of a console, and compare what they print."""
+    script = f'{shlex.quote(sys.executable)} -m promptsections "$@"'
+    for told in re.split(r"^\$ ", block.code, flags=re.MULTILINE)[1:]:
+        words, _, expected = re.sub(r"\\\n", " ", told).partition("\n")
+        done = subprocess.run(
+            ["bash", "-c", f"promptsections() {{ {script}; }}; {words}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+            encoding="utf-8",
+        )
+        assert prints(done.stdout, expected), (
+            f"{name_of(page)}, line {block.line}: {words} prints:\n{done.stdout}"
+        )
+
+
+def prints(printed: str, expected: str) -> bool:
+    """Say whether lines are as expected; `…` stands for any."""
+    pattern = "\n".join(
+        r"(?:.*\n)*?.*" if line == "…" else re.escape(line) for line in without_blanks(expected)
+    )
+    return re.fullmatch(pattern, "\n".join(without_blanks(printed))) is not None
 
 
 def without_blanks(text: str) -> list[str]:
@@ -176,6 +228,43 @@ def test_the_common_fields_are_those_of_the_code() -> None:
     fields = {field.name for field in attrs.fields(PromptSection)}
 
     assert set(first_column(page("reference/sections.md"), "Fields of every section")) == fields
+
+
+def test_the_findings_are_those_of_the_code() -> None:
+    rows = table(page("reference/command.md"), "`check`")
+
+    assert [(row[0].strip("`"), row[1]) for row in rows] == [
+        (code.value, Finding(code, "", "").severity) for code in Code
+    ]
+
+
+def test_the_commands_and_their_options_are_those_of_the_code() -> None:
+    text = page("reference/command.md")
+    shared = set(re.findall(r"`(--[a-z]+)", section_of(text, "Inputs")))
+
+    assert re.findall(r"^\| \[`(\w+)`\]\(#(?:\w+)\) \|", text, re.MULTILINE) == list(COMMANDS)
+    for name in COMMANDS:
+        parameters = inspect.signature(import_module(f"promptsections.cli.{name}").run).parameters
+        options = {f"--{word}" for word in parameters if word not in ARGUMENTS} - {"--prompt"}
+        own = section_of(text, f"`{name}`")
+        listed = set(re.findall(r"`(--[a-z]+)", own)) | {"--json"}
+        assert options <= listed | shared, name
+        assert listed - {"--prompt"} <= options, name
+
+
+ARGUMENTS = {"prompts", "files", "before", "after", "directory", "pattern"}
+
+
+def test_the_exit_codes_are_those_of_the_code() -> None:
+    listed = {int(row[0]) for row in table(page("reference/command.md"), "Exit codes")}
+    own = {value for name, value in vars(failures).items() if name.isupper()}
+
+    assert listed == own | {0, 2, 130}
+
+
+def section_of(text: str, heading: str) -> str:
+    """Return what stands below a heading, down to the next one of its level."""
+    return re.split(r"^## ", text.partition(f"\n## {heading}\n")[2], flags=re.MULTILINE)[0]
 
 
 def test_the_layers_are_those_that_are_checked() -> None:
