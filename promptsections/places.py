@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from attrs import define, field
 
@@ -17,7 +17,7 @@ from promptsections.budgets import Budget, Share
 from promptsections.caching.order import in_cache_order
 from promptsections.caching.policy import CachePolicy
 from promptsections.counting import Lines
-from promptsections.keeping import Kept
+from promptsections.keeping import Kept, nothing_kept
 from promptsections.layout import Failure, ResolvedGroup, ResolvedNode, ResolvedSection
 from promptsections.messages import Tool
 from promptsections.prompt import Prompt
@@ -112,6 +112,8 @@ class Places:
     tools: tuple[Tool, ...]
     all: list[Place] = field(factory=list[Place])
     """In the order in which they are sent."""
+    plans: Kept[Any] = field(factory=nothing_kept)
+    """How layouts divide what there is."""
 
 
 def places_of(prompt: Prompt, policy: CachePolicy | None, *, in_text: bool) -> Places:

@@ -112,6 +112,7 @@ async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
         reserved=around.reserved,
         unread=tuple(section.path for section in sections if _is_unread(section)),
         notes=_notes(around.report.notes, places.all),
+        plans=places.plans,
         caching=around.caching,
         tenant_scope=around.tenant_scope,
     )

@@ -6,12 +6,15 @@ No I/O is left to do: the same `Resolved` can be laid out at any number of budge
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from promptsections.blocks import Block
 from promptsections.budgets import Auto, Budget
 from promptsections.counting import Counter, Lines
+from promptsections.keeping import Kept, nothing_kept
 from promptsections.messages import Role, Tool
 from promptsections.notes import Note
 from promptsections.profiles import ModelProfile
@@ -52,6 +55,9 @@ class ResolvedSection:
     """If the section is nothing but a wish to cache what stands before it."""
 
 
+_ONLY_JOINS = Auto()
+
+
 @frozen(kw_only=True)
 class ResolvedGroup:
     """A group with the content of its sections."""
@@ -71,7 +77,7 @@ class ResolvedGroup:
     @property
     def limits_itself(self) -> bool:
         """Whether it has a budget of its own; otherwise it only joins."""
-        return self.budget != Auto()
+        return self.budget != _ONLY_JOINS
 
 
 ResolvedNode = ResolvedSection | ResolvedGroup
@@ -92,14 +98,16 @@ class ResolvedContent:
     unread: tuple[str, ...] = ()
     """Paths of sections that were read no further than this budget; a larger one is an error."""
     notes: tuple[Note, ...] = ()
+    plans: Kept[Any] = field(factory=nothing_kept, eq=False, repr=False)
+    """How layouts of the same sections divide what there is."""
 
-    @property
+    @cached_property
     def counter(self) -> Counter:
         """Return the counter of the whole prompt."""
         lines = None if self.profile.form == "messages" else Lines()
         return Counter(self.profile, self.tokenizer, lines)
 
-    @property
+    @cached_property
     def base(self) -> int:
         """Tokens that every prompt of this profile costs: reply priming and tool definitions."""
         return self.profile.base_tokens(self.tools, self.tokenizer)

@@ -7,25 +7,26 @@ Other groups only join. Everything here depends on the content alone, never on a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from functools import partial
 
-from attrs import evolve, frozen
+from attrs import define
 
 from promptsections.blocks import Block, HistoryBlock, MessagesBlock, TextBlock
-from promptsections.budgets import Auto, Rest, Share, Tokens
 from promptsections.counting import Counter
 from promptsections.errors import LayoutError
+from promptsections.keeping import Kept
 from promptsections.layout.resolved import (
     ResolvedContent,
     ResolvedGroup,
     ResolvedNode,
     ResolvedSection,
 )
+from promptsections.layout.shapes import Shape, shapes
 from promptsections.messages import Message
-from promptsections.solver import Join, Kind, Plan, Track
+from promptsections.solver import Plan
 
 
-@frozen(eq=False)
+@define(eq=False)  # not frozen, like what is made below: attrs makes those faster
 class Leaf:
     """A section with content, and how things count where it stands."""
 
@@ -33,19 +34,11 @@ class Leaf:
     section: ResolvedSection
     block: Block
     counter: Counter
-
-    @property
-    def required(self) -> bool:
-        """Whether it must be sent: declared so, or the user's turn under way is in it."""
-        return self.section.required or self.insists
-
-    @property
-    def insists(self) -> bool:
-        """Whether the user's turn under way is in it, which is never left out."""
-        return isinstance(self.block, HistoryBlock) and self.block.must_send
+    required: bool
+    """Whether it must be sent: declared so, or the user's turn under way is in it."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Container:
     """A group that divides what it is given, or the prompt."""
 
@@ -67,7 +60,7 @@ def path_of(member: Leaf | Container) -> str:
     return member.section.path if isinstance(member, Leaf) else member.group.path
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Tree:
     """The whole prompt."""
 
@@ -81,134 +74,72 @@ class Tree:
     """Paths of optional sections whose call or result is not there."""
 
 
-class _Builder:
-    def __init__(self, resolved: ResolvedContent) -> None:
-        self.counter = resolved.counter
-        self.leaves: list[Leaf] = []
-        self.bonds: dict[str, int] = {}
-        self.by_path: dict[str, Leaf] = {}
-        self.containers: dict[str, Container] = {}
-        self.number = 0
-
-    def next_id(self) -> int:
-        self.number += 1
-        return self.number
-
-    def enlist(self, node: ResolvedNode, *, in_text: bool) -> None:
-        """Collect the leaves in document order, so that calls find their results."""
-        if isinstance(node, ResolvedGroup):
-            inside = in_text or node.role is not None
-            for child in node.children:
-                self.enlist(child, in_text=inside)
-        elif node.block is not None:
-            counter = evolve(self.counter, lines=node.lines) if in_text else self.counter
-            self.leaves.append(Leaf(self.next_id(), node, node.block, counter))
-
-    def container(self, group: ResolvedGroup, *, in_text: bool) -> Container:
-        members: dict[int, Leaf | Container] = {}
-        wrapper, separator = self.costs(group, in_text=in_text)
-        children = self.children(group, members, in_text=in_text or group.role is not None)
-        join = Join(children, separator)
-        container = Container(
-            self.next_id(),
-            group,
-            Plan(join),
-            members,
-            wrapper,
-            in_text,
-            group.required and _demands(join),
-        )
-        self.containers[group.path] = container
-        return container
-
-    def costs(self, group: ResolvedGroup, *, in_text: bool) -> tuple[int, int]:
-        """Return what a group costs around its children, and between two of them, in tokens."""
-        count = self.counter.count
-        if in_text or group.role is not None:
-            framing = 0
-            if not in_text and group.role is not None:
-                framing = self.counter.framing(Message(group.role, ""))
-            return framing + (count(group.prefix) if group.prefix else 0), (
-                count(group.separator) if group.separator else 0
-            )
-        return 0, 0
-
-    def children(
-        self, group: ResolvedGroup, members: dict[int, Leaf | Container], *, in_text: bool
-    ) -> tuple[Track | Join, ...]:
-        found: list[Track | Join] = []
-        for child in group.children:
-            if isinstance(child, ResolvedSection):
-                leaf = self.by_path.get(child.path)
-                if leaf is not None:
-                    members[leaf.id] = leaf
-                    found.append(self.track(leaf))
-            elif child.limits_itself:
-                inner = self.container(child, in_text=in_text)
-                members[inner.id] = inner
-                found.append(self.track(inner))
-            else:
-                wrapper, separator = self.costs(child, in_text=in_text)
-                inside = in_text or child.role is not None
-                children = self.children(child, members, in_text=inside)
-                join = Join(children, separator, wrapper, child.required, child.priority)
-                if _insists(join, members):
-                    join = Join(children, separator, wrapper, True, child.priority)
-                found.append(join)
-        return tuple(found)
-
-    def track(self, member: Leaf | Container) -> Track:
-        node = member.section if isinstance(member, Leaf) else member.group
-        budget = node.budget
-        kind: Kind
-        match budget:
-            case Auto() | Tokens():
-                kind, weight = "content", (1, 1)
-            case Share(fraction=fraction):
-                kind, weight = "share", fraction.as_integer_ratio()
-            case Rest(weight=part):
-                kind, weight = "rest", part.as_integer_ratio()
-            case _:
-                assert_never(budget)
-        bond = self.bonds.get(node.path) if isinstance(member, Leaf) else None
-        return Track(member.id, kind, weight, budget.ceiling, member.required, node.priority, bond)
-
-
-def _demands(join: Join) -> bool:
-    """Whether anything in a group is required."""
-    return any(
-        child.required and (isinstance(child, Track) or _demands(child)) for child in join.children
-    )
-
-
-def _insists(join: Join, members: dict[int, Leaf | Container]) -> bool:
-    """Whether a turn under way is in a group, which is required even if the group is not."""
-    for child in join.children:
-        if isinstance(child, Join):
-            if child.required and _insists(child, members):
-                return True
-            continue
-        member = members[child.id]
-        if isinstance(member, Leaf) and member.insists:
-            return True
-    return False
-
-
 def build(resolved: ResolvedContent) -> Tree:
     """Prepare a resolved prompt for layout.
 
     Raises:
         LayoutError: if the order of the sections parts a required call from its result.
     """
-    builder = _Builder(resolved)
-    in_text = resolved.profile.form == "text"
-    builder.enlist(resolved.root, in_text=in_text)
-    builder.bonds, broken = _bonds(builder.leaves)
-    leaves = tuple(leaf for leaf in builder.leaves if leaf.section.path not in broken)
-    builder.by_path = {leaf.section.path: leaf for leaf in leaves}
-    root = builder.container(resolved.root, in_text=in_text)
-    _check_bonds(builder)
-    return Tree(root, leaves, builder.containers, builder.by_path, frozenset(broken))
+    found = _Found(resolved.counter)
+    found.enter(resolved.root, in_text=resolved.profile.form == "text")
+    bonds, broken = _bonds(found.leaves)
+    if broken:
+        found.leaves = [leaf for leaf in found.leaves if leaf.section.path not in broken]
+    by_path = {leaf.section.path: leaf for leaf in found.leaves}
+    kept: Kept[dict[str, Shape]] = resolved.plans
+    ids = {path: leaf.id for path, leaf in by_path.items()}
+    made = kept.of(
+        (found.counter, ids, bonds, found.seen),
+        partial(shapes, resolved.root, found.counter, ids, found.insisting, bonds),
+    )
+    members: dict[int, Leaf | Container] = {leaf.id: leaf for leaf in found.leaves}
+    containers: dict[str, Container] = {}
+    for path, shape in made.items():  # inner ones first
+        inside = {track: members[track] for track in shape.plan.tracks}
+        group, in_text = found.groups[path]
+        containers[path] = members[shape.id] = Container(
+            shape.id, group, shape.plan, inside, shape.wrapper, in_text, shape.required
+        )
+    root = containers[resolved.root.path]
+    return Tree(root, tuple(found.leaves), containers, by_path, frozenset(broken))
+
+
+class _Found:
+    """What stands in a resolved prompt, in document order, so that calls find their results."""
+
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+        self.leaves: list[Leaf] = []
+        self.groups: dict[str, tuple[ResolvedGroup, bool]] = {}
+        """Path → group, and whether it stands in a text; of those that could divide something."""
+        self.insisting: set[str] = set()
+        self.seen: list[object] = []
+        """All else that shapes depend on."""
+
+    def enter(self, node: ResolvedNode, *, in_text: bool) -> None:
+        """Take in a section or a group."""
+        if isinstance(node, ResolvedGroup):
+            self.groups[node.path] = node, in_text
+            self.seen += (
+                node.path, node.required, node.priority, node.budget,
+                node.role, node.separator, node.prefix,
+            )  # fmt: skip
+            inside = in_text or node.role is not None
+            for child in node.children:
+                self.enter(child, in_text=inside)
+            return
+        block = node.block
+        if block is None:
+            return
+        counter = self.counter
+        if in_text:
+            counter = Counter(counter.profile, counter.tokenizer, node.lines)
+        insists = isinstance(block, HistoryBlock) and block.must_send
+        if insists:
+            self.insisting.add(node.path)
+        required = node.required or insists
+        self.leaves.append(Leaf(len(self.leaves) + 1, node, block, counter, required))
+        self.seen += node.path, node.required, insists, node.priority, node.budget
 
 
 def _links(block: Block) -> tuple[set[str], set[str]]:
@@ -281,16 +212,3 @@ def _orphaned(identifier: str, leaf: Leaf) -> set[str]:
             section=leaf.section.path,
         )
     return {leaf.section.path}
-
-
-def _check_bonds(builder: _Builder) -> None:
-    homes: dict[int, str] = {}
-    for path, container in builder.containers.items():
-        for track in container.plan.tracks.values():
-            if track.bond is not None and homes.setdefault(track.bond, path) != path:
-                path = path or homes[track.bond]  # one of them is the prompt itself
-                raise LayoutError(
-                    f"group {path!r} has a budget of its own and holds one half of a call and its "
-                    "result: put both in the same group",
-                    section=path,
-                )
