@@ -19,8 +19,11 @@ RepairHow = Literal["drop", "stub", "raise"]
 """`drop`: leave out the step; `stub`: put a placeholder; `raise`: an `InvalidHistoryError`."""
 
 
+_WAYS = get_args(RepairHow)
+
+
 def _check_how(_: object, __: object, value: object) -> None:
-    if value not in get_args(RepairHow):
+    if value not in _WAYS:
         raise DefinitionError(f'repair={value!r} is neither "drop", "stub" nor "raise"')
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from attrs import field, frozen
 
 from promptsections.blocks.placing import Place, cost_up_to
-from promptsections.blocks.remembering import Remembered
+from promptsections.blocks.remembering import Remembered, nothing_yet
 from promptsections.counting import Counter
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
@@ -41,7 +41,7 @@ class TextBlock:
     """How the text is written inside the wrapper; what is cut is the text before that."""
     _whole: tuple[Message, ...] = field(init=False, eq=False, repr=False)
     _smallest: Remembered[tuple[Place, str]] = field(
-        factory=Remembered["tuple[Place, str]"], init=False, eq=False, repr=False
+        factory=nothing_yet, init=False, eq=False, repr=False
     )
     """Where the text stands, and its smallest cut there."""
 
@@ -82,9 +82,9 @@ class TextBlock:
 
 
 def write_text(message: Message, before: str, after: str, text: str) -> tuple[Message, ...]:
-    """Put a text into a message, with what stands before and after it; all three are well-formed.
+    """Put a text into a message, with what stands before and after it.
 
     A message that says that already is taken as it is, with the tokens it remembers.
     """
     content = before + text + after
-    return (message if message.content == content else message.holding(content),)
+    return (message if message.content == content else message.saying(content),)
