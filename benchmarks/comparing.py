@@ -7,6 +7,8 @@ from functools import partial
 from statistics import median
 from time import process_time
 
+from attrs import frozen
+
 from benchmarks.measuring import cold, peak_bytes, warm
 from benchmarks.peers.environment import Environments, Unavailable
 from benchmarks.peers.roster import PEERS, Peer
@@ -42,6 +44,15 @@ Prepare = Callable[[Workload, int, Tokenizer], Run]
 """Makes a run on a workload, with a budget and what counts."""
 
 
+@frozen
+class Subject:
+    """Something that runs in this process."""
+
+    name: str
+    prepare: Prepare
+    tokenizer: Tokenizer
+
+
 def compare(
     history: int, budget: int, runs: int, environments: Environments | str, limit: float
 ) -> Case:
@@ -55,17 +66,18 @@ def compare(
         limit: Seconds that a peer may take for all its runs.
     """
     workload = make_workload(history)
-    subjects: dict[str, Prepare] = {
-        LOOP: plain_loop,
-        REMEMBERING: remembering_loop,
-        OURS: ours,
-    }
+    slow = TiktokenTokenizer()
+    subjects = [
+        Subject(LOOP, plain_loop, slow),
+        Subject(REMEMBERING, remembering_loop, slow),
+        Subject(OURS, ours, slow),
+    ]
     absent: list[Absent] = []
     match fast_tokenizer():
         case str(reason):
             absent.append(Absent(FAST, reason))
         case fast:
-            subjects[FAST] = lambda texts, tokens, _: ours(texts, tokens, fast)
+            subjects.append(Subject(FAST, ours, fast))
     readings = _in_this_process(subjects, workload, budget, runs)
     loop = readings[0]
     for peer in PEERS:
@@ -81,55 +93,54 @@ def compare(
 
 
 def _in_this_process(
-    subjects: dict[str, Prepare], workload: Workload, budget: int, runs: int
+    subjects: Sequence[Subject], workload: Workload, budget: int, runs: int
 ) -> list[Reading]:
-    """Take turns, so that what else the machine does hits all alike."""
-    tokenizer = TiktokenTokenizer()
-    times: dict[str, list[float]] = {name: [] for name in subjects}
-    for prepare in subjects.values():
-        prepare(fresh(workload), budget, tokenizer)()
+    """Take turns, so that what else the machine does hits all alike; the first is the loop."""
+    times: dict[str, list[float]] = {subject.name: [] for subject in subjects}
+    for subject in subjects:
+        subject.prepare(fresh(workload), budget, subject.tokenizer)()
     for _ in range(runs):
-        for name, prepare in subjects.items():
-            times[name].append(cold(lambda go=prepare: go(fresh(workload), budget, tokenizer)))
-    readings: list[Reading] = []
-    for name, prepare in subjects.items():
-        again = warm(prepare(workload, budget, tokenizer), runs)
-        ratio = paired_ratio(times[name], times[LOOP])
-        readings.append(
-            _reading(name, prepare, workload, budget, median(times[name]), again, ratio)
-        )
-    return readings
+        for subject in subjects:
+            prepare = partial(_prepared, subject, workload, budget)
+            times[subject.name].append(cold(prepare))
+    loop = times[subjects[0].name]
+    return [
+        _reading(subject, workload, budget, runs, times[subject.name], loop) for subject in subjects
+    ]
+
+
+def _prepared(subject: Subject, workload: Workload, budget: int) -> Run:
+    return subject.prepare(fresh(workload), budget, subject.tokenizer)
 
 
 def _reading(
-    name: str,
-    prepare: Prepare,
+    subject: Subject,
     workload: Workload,
     budget: int,
-    first: float,
-    again: float,
-    ratio: float,
+    runs: int,
+    times: Sequence[float],
+    loop: Sequence[float],
 ) -> Reading:
     """Put the times of one subject together with what it read, sent and held."""
-    meter = Meter()
-    metered = prepare(fresh(workload), budget, meter)
+    meter = Meter(subject.tokenizer)
+    metered = subject.prepare(fresh(workload), budget, meter)
     messages = read(metered())
     calls, characters = meter.calls, meter.characters
     metered()
     tokens = counted(messages)
     return Reading(
-        subject=name,
+        subject=subject.name,
         framing=True,
-        cold=1e3 * first,
-        warm=1e3 * again,
-        times_loop=ratio,
+        cold=1e3 * median(times),
+        warm=1e3 * warm(subject.prepare(workload, budget, subject.tokenizer), runs),
+        times_loop=paired_ratio(times, loop),
         calls=calls,
         characters=characters,
         messages=len(messages),
         characters_sent=sum(len(text) for _, text in messages),
         tokens=tokens,
         fits=tokens <= budget,
-        peak_kilobytes=peak_bytes(prepare(fresh(workload), budget, TiktokenTokenizer())) / 1024,
+        peak_kilobytes=peak_bytes(_prepared(subject, workload, budget)) / 1024,
         calls_again=meter.calls - calls,
     )
 

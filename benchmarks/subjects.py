@@ -28,7 +28,7 @@ MODEL = "gpt-4o"
 class Meter:
     """The real tokenizer, with a record of what it was asked to read."""
 
-    inner: TiktokenTokenizer = field(factory=TiktokenTokenizer)
+    inner: Tokenizer = field(factory=TiktokenTokenizer)
     calls: int = 0
     characters: int = 0
     name: str = "metered o200k_base"

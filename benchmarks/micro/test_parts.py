@@ -22,7 +22,7 @@ from promptsections import (
     truncate,
 )
 from promptsections.providers import anthropic_messages, gemini, openai_chat, openai_responses
-from promptsections.solver import Join, Plan, Track, solve
+from promptsections.solver import Join, Kind, Plan, Track, solve
 from promptsections.tokens import CachedTokenizer, TiktokenTokenizer
 
 Benchmark = Callable[..., Any]
@@ -49,7 +49,7 @@ class Sizes:
 
 @pytest.mark.parametrize("tracks", [10, 300])
 def test_solving(benchmark: Benchmark, tracks: int) -> None:
-    kinds = ("content", "share", "rest")
+    kinds: tuple[Kind, ...] = ("content", "share", "rest")
     plan = Plan(
         Join(
             tuple(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -12,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
+from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
 from benchmarks import page
 from benchmarks.__main__ import main
@@ -196,8 +198,8 @@ def test_every_peer_is_pinned_and_has_an_adapter() -> None:
 def test_peer_without_its_python_or_node_is_missing_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(environment.shutil, "which", lambda _: None)
-    monkeypatch.setattr(environment.sys, "version_info", (3, 12, 0))
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(sys, "version_info", (3, 12, 0))
 
     node, teams = run(tmp_path, peer("node")), run(tmp_path, peer("teams-ai"))
 
@@ -251,10 +253,6 @@ def test_peer_that_does_not_end_is_missing(tmp_path: Path) -> None:
 
 def test_vocabularies_of_peers_are_those_that_tiktoken_would_fetch(tmp_path: Path) -> None:
     """tiktoken compares the file with the hash that it knows before it takes it."""
-    import hashlib
-
-    from tiktoken_ext import openai_public
-
     folder = Path(environments(tmp_path).variables()["TIKTOKEN_CACHE_DIR"])
 
     known = {
