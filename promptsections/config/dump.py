@@ -127,10 +127,10 @@ class _Writer:
 
     def value(self, value: object, where: str) -> Any:  # noqa: C901  one line for each type
         match value:
-            case None | bool() | int():
-                return value
             case Enum():
                 return self.value(value.value, where)
+            case None | bool() | int():
+                return value
             case str():
                 return well_formed(str(value))
             case float() if math.isfinite(value):

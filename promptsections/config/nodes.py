@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 from attrs import field, frozen
 
@@ -102,6 +102,8 @@ def to_plain(node: Node) -> Any:
             return [to_plain(item) for item in node.items]
         case Table():
             return {key: to_plain(item) for key, item in node.items.items()}
+        case _:
+            assert_never(node)
 
 
 def settle(value: object) -> Any:

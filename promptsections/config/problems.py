@@ -6,7 +6,7 @@ None of pydantic's own words reach the reader.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast, get_args
+from typing import Any, assert_never, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -61,11 +61,11 @@ def _problem(detail: ErrorDetails, document: Node, model: type[BaseModel] | None
             key = str(location.pop())
             message = f"unknown key {key!r}{_hint(key, steps[:-1], model)}"
         case "union_tag_invalid" | "union_tag_not_found":
-            message = _kind_problem(find(document, location), detail)
+            message = _kind_problem(find(document, location) or document, detail)
         case kind if kind in _NAMES:
-            message = f"must be {_NAMES[kind]}, not {_describe(find(document, location))}"
-        case "recursion_loop":
-            message = "nests too deep"
+            message = (
+                f"must be {_NAMES[kind]}, not {_describe(find(document, location) or document)}"
+            )
         case _ if isinstance(cause, TemplateSyntaxError):
             line = _template_line(find(document, location), cause) or line
         case _:
@@ -95,12 +95,10 @@ def _split(steps: Sequence[str | int]) -> tuple[tuple[str | int, ...], list[str]
 
 def _joined(problems: Sequence[Problem]) -> list[Problem]:
     """Make one of what several alternatives say of one value."""
-    found: dict[tuple[str, int | None], list[str]] = {}
+    found: dict[tuple[str, int | None], dict[str, None]] = {}
     for message, line, where in problems:
-        messages = found.setdefault((where, line), [])
-        if message not in messages:
-            messages.append(message)
-    return [Problem("; ".join(found[key]), key[1], key[0]) for key in found]
+        found.setdefault((where, line), {})[message] = None
+    return [Problem("; ".join(messages), line, where) for (where, line), messages in found.items()]
 
 
 def _is_tag(step: str | int) -> bool:
@@ -108,7 +106,7 @@ def _is_tag(step: str | int) -> bool:
     return isinstance(step, str) and step.startswith("<") and step.endswith(">")
 
 
-def _describe(node: Node | None) -> str:
+def _describe(node: Node) -> str:
     match node:
         case Table():
             return "a table"
@@ -116,11 +114,11 @@ def _describe(node: Node | None) -> str:
             return "a list"
         case Scalar():
             return describe(node.value)
-        case None:
-            return "nothing"
+        case _:
+            assert_never(node)
 
 
-def _kind_problem(node: Node | None, detail: ErrorDetails) -> str:
+def _kind_problem(node: Node, detail: ErrorDetails) -> str:
     """Say what is wrong with a section that is of no known kind."""
     if not isinstance(node, Table):
         return f"a section must be a table with a kind, not {_describe(node)}"

@@ -77,7 +77,7 @@ def _write_text(dumper: Any, text: str) -> Any:
     style = None
     if _BLOCK.fullmatch(text):
         style = "|"
-    elif _LINE_END.search(text) or not isinstance(Unquoted(text).value, str):
+    elif text == "<<" or _LINE_END.search(text) or not isinstance(Unquoted(text).value, str):
         style = '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -93,11 +93,12 @@ def _write_float(dumper: Any, value: float) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:float", repr(value))
 
 
-_Dumper.add_representer(str, _write_text)
-_Dumper.add_representer(float, _write_float)
-_Dumper.add_implicit_resolver(  # otherwise the emitter would mark these with a tag
-    "tag:yaml.org,2002:float", re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$"), [*"-0123456789"]
-)
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?$")
+
+_resolvers: Any = _Dumper  # its stub leaves the types of arguments open
+_resolvers.add_representer(str, _write_text)
+_resolvers.add_representer(float, _write_float)
+_resolvers.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, [*"-0123456789"])
 
 
 def to_yaml(document: Document) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NewType, Protocol, TypeVar
 
 import attrs
 import pytest
@@ -573,6 +574,78 @@ class Opaque(PromptSection):
 
     def resolve(self, scope: Scope, /) -> Content:
         return self.text
+
+
+Grams = NewType("Grams", int)
+T = TypeVar("T")
+
+
+class Judge(Protocol):
+    def __call__(self, text: str) -> bool: ...
+
+
+@attrs.frozen
+class Hinted(PromptSection):
+    """Types that are written in other ways."""
+
+    weight: Grams = Grams(0)
+    size: Annotated[int, "metres"] = 0
+    judge: Judge | None = None
+    bare: list = attrs.field(factory=list)  # type: ignore[type-arg]
+    table: dict = attrs.field(factory=dict)  # type: ignore[type-arg]
+    later: dt.datetime | None = None
+    many: Iterable[int] = ()
+    loose: T | None = None  # type: ignore[valid-type]
+    text: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if self.text == "boom":
+            raise KeyError("boom")
+
+    def resolve(self, scope: Scope, /) -> Content:
+        return None
+
+
+def hinted(written: str) -> PromptSection:
+    text = f"sections: [{{kind: hinted, {written}}}]"
+    return loads(text, kinds={"hinted": Hinted}, callables={"keep": keep}).prompt.sections[0]
+
+
+def test_types_may_be_written_in_many_ways() -> None:
+    found = hinted(
+        "weight: 3, size: 4, judge: keep, bare: [no, 1], table: {a: 1.10}, "
+        "later: 2024-01-01T10:00:00, many: [1, 2], loose: [x]"
+    )
+
+    assert found == Hinted(
+        Grams(3),
+        4,
+        keep,
+        ["no", 1],
+        {"a": "1.10"},
+        dt.datetime(2024, 1, 1, 10),
+        (1, 2),
+        ["x"],
+    )
+
+
+def test_errors_of_other_types_are_told_in_plain_words() -> None:
+    with pytest.raises(ConfigError, match=r"\.later: is no datetime: must be a valid datetime"):
+        hinted("later: soon")
+    with pytest.raises(ConfigError, match=r"sections\[0\]: Hinted: 'boom'"):
+        hinted("text: boom")
+
+
+def test_types_that_cannot_be_read_are_named() -> None:
+    names: dict[str, Any] = {"PromptSection": PromptSection, "attrs": attrs}
+    code = (
+        "from __future__ import annotations\n@attrs.frozen\nclass Lost(PromptSection):\n"
+        "    x: Nowhere = 1\n    def resolve(self, scope): return ''"
+    )
+    exec(code, names | {"__name__": "nowhere"}, names)
+
+    with pytest.raises(DefinitionError, match="types of Lost cannot be read: name 'Nowhere'"):
+        loads("sections: []", kinds={"lost": names["Lost"]})
 
 
 @attrs.frozen

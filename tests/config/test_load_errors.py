@@ -261,6 +261,7 @@ def test_a_template_is_wrong_on_the_line_of_the_file(written: str, line: int) ->
         ("yaml", "# nothing", "<text>: the document is empty"),
         ("yaml", "a: 1\n---\nb: 2", "<text>:2: one file holds one document"),
         ("yaml", "{[a]: b}", "<text>:1: a key must be a text"),
+        ("yaml", "a: &a [b]\n*a : c", "<text>:2: a key must be a text"),
         ("yaml", "a: &a b\n*a: c\n? *b", "nothing is marked &b"),
         ("yaml", "x: \x07", "<text>:1: the character '\\x07' may not stand in YAML as it is"),
         ("yaml", "<<: 3", "<text>:1: << takes a table, or a list of them"),
@@ -351,6 +352,20 @@ def test_what_is_no_utf_8_text_is_refused(tmp_path: Path, data: bytes, expected:
     file.write_bytes(data)
 
     with pytest.raises(ConfigError, match=expected):
+        load(file)
+
+
+def test_a_file_that_may_not_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "prompt.yaml"
+    file.write_text("sections: []")
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(ConfigError, match=r"prompt\.yaml cannot be read: not yours"):
         load(file)
 
 

@@ -205,6 +205,8 @@ def test_depth_is_bounded(syntax: Syntax, opening: str) -> None:
 
     with pytest.raises(ConfigError):
         loads(start + opening * 100_000, format=syntax)
+    with pytest.raises(ConfigError, match=r"nest more than 300 deep|nesting depth"):
+        loads(start + "[" * 310 + "]" * 310, format=syntax)
     with pytest.raises(ConfigError):
         loads(start + "[" * 5_000 + "]" * 5_000, format=syntax)
     with pytest.raises(ConfigError):

@@ -147,6 +147,22 @@ def test_kinds_of_ones_own_are_in_the_schema() -> None:
     assert not VALIDATOR.is_valid(document)
 
 
+@attrs.frozen
+class Opaque(PromptSection):
+    """Something with a field that no file can say."""
+
+    thing: slice = slice(1)
+
+    def resolve(self, scope: Scope, /) -> Content:
+        return None
+
+
+def test_what_no_file_can_say_is_not_in_the_schema() -> None:
+    schema = json_schema({"opaque": Opaque})
+
+    assert "thing" not in schema["$defs"]["Opaque"]["properties"]
+
+
 def test_a_class_without_source_is_in_the_schema_all_the_same() -> None:
     names: dict[str, Any] = {"PromptSection": PromptSection, "frozen": attrs.frozen}
     code = (
