@@ -171,14 +171,14 @@ class Keys:
         raise self.error(f"must be {needed}, not a {kind}", key)
 
     def check_names(self, known: Sequence[str], remarks: Remarks) -> None:
-        """Refuse keys that look like a misspelt one, and take note of other unknown ones.
+        """Refuse keys that look like one that is missing, and take note of other unknown ones.
 
         Raises:
             ConfigError: says which key was probably meant.
         """
         for key in self.table.items.keys() - set(known):
-            near = suggest(key, known)
-            if near and not set(near) & self.table.items.keys():
+            near = [name for name in suggest(key, known) if name not in self.table.items]
+            if near:
                 raise self.error(f"the key {key!r} is not known{did_you_mean(key, near)}", key)
         for key in self.table.items:
             if key not in known:

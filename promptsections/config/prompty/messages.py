@@ -35,6 +35,14 @@ _SAID = frozenset(
     ("name", "text", "template", "role", "variable", "sections", "tools", "names", "depth")
 )
 """Fields whose meaning is written, or which are nothing but names."""
+_WRITTEN = (
+    TextSection,
+    TemplateSection,
+    UserInput,
+    MemorySection,
+    ConversationHistory,
+    GroupSection,
+)
 _TEXT_FORM = frozenset(("separator", "text_prefix", "user_prefix", "assistant_prefix"))
 """Fields that mean nothing in messages."""
 
@@ -159,7 +167,7 @@ class MessageWriter:
 
     def _remark_fields(self, path: str, section: PromptSection) -> None:
         lost = sorted(_lost_fields(section))
-        if lost:
+        if lost and isinstance(section, _WRITTEN):
             self.remarks.say(
                 "budget_left_out", path, f"the format has no place for {', '.join(lost)}"
             )
