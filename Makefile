@@ -33,6 +33,7 @@ docs:
 	python -m pytest tests/test_docs.py
 
 examples:
+	python -m promptsections render examples/support_bot/prompt.yaml --memory examples/support_bot/turn.json --budget 1200 --explain
 	python examples/support_bot.py
 
 bench:  # ours and other libraries, which it installs at first; minutes
