@@ -163,6 +163,10 @@ def _frozen_mapping(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(value) if value else NOTHING
 
 
+_MOST_COUNTS = 8
+"""Token counts that a message remembers: the first takes 56 bytes."""
+
+
 @frozen
 class Message:
     """One message of a chat."""
@@ -182,7 +186,8 @@ class Message:
         default=NOTHING, kw_only=True, hash=False, converter=_frozen_mapping
     )
     """Keys of a message dict that we do not know: readable here, never sent."""
-    _memo: dict[Any, int] | None = field(default=None, init=False, eq=False, repr=False)
+    _memo: tuple[Any, ...] = field(default=(), init=False, eq=False, repr=False)
+    """Keys and token counts in turn; replaced, never changed, so that threads may share it."""
 
     def saying(self, text: str) -> Message:
         """Return the same message with this text as its content."""
@@ -199,22 +204,27 @@ class Message:
         put(said, "tool_call_id", self.tool_call_id)
         put(said, "provider_data", self.provider_data)
         put(said, "extra", self.extra)
-        put(said, "_memo", None)
+        put(said, "_memo", ())
         return said
 
     def remembered(self, key: object) -> int | None:
         """Return the token count that was remembered under this key."""
         memo = self._memo
-        return None if memo is None else memo.get(key)
+        tokens: int | None = None
+        if memo and memo[0] is key:  # nearly always: one profile, which keeps its key
+            tokens = memo[1]
+        elif memo and key in memo[::2]:
+            tokens = memo[2 * memo[::2].index(key) + 1]
+        return tokens
 
     def remember(self, key: object, tokens: int) -> int:
         """Remember a token count under a key that holds all it depends on; return it."""
         memo = self._memo
-        if memo is None:
-            memo = {}
-            object.__setattr__(self, "_memo", memo)
-        if len(memo) < 8:  # a message lives with a few profiles; a sweep over many is not hoarded
-            memo[key] = tokens
+        if not memo:
+            object.__setattr__(self, "_memo", (key, tokens))
+        # A message lives with a few profiles; a sweep over many is not hoarded.
+        elif len(memo) < 2 * _MOST_COUNTS and self.remembered(key) is None:
+            object.__setattr__(self, "_memo", (*memo, key, tokens))
         return tokens
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -234,7 +244,7 @@ class Message:
         )  # fmt: skip
         for name, value in zip(names, state, strict=True):
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "_memo", None)
+        object.__setattr__(self, "_memo", ())
 
     @property
     def text(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from promptsections.tokens.approximate import ApproximateTokenizer, ScaledTokenizer
 from promptsections.tokens.boundaries import first_strong, is_strong, last_strong, strong_joint
 from promptsections.tokens.bundled import BundledTokenizer
-from promptsections.tokens.cache import CachedTokenizer, cached
+from promptsections.tokens.cache import CachedTokenizer, CacheStatistics, cached
 from promptsections.tokens.fast import FastBackendWarning
 from promptsections.tokens.limits import count_up_to
 from promptsections.tokens.segments import EMPTY, Segment, count_joined, join, running_totals
@@ -31,6 +31,7 @@ __all__ = [
     "ApproximateTokenizer",
     "Boundary",
     "BundledTokenizer",
+    "CacheStatistics",
     "CachedTokenizer",
     "CallableTokenizer",
     "FastBackendWarning",

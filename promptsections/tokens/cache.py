@@ -8,6 +8,8 @@ from __future__ import annotations
 from sys import getsizeof
 from threading import Lock
 
+from attrs import frozen
+
 from promptsections.errors import DefinitionError
 from promptsections.tokens.bundled import BundledTokenizer
 from promptsections.tokens.tiktoken_encoding import TiktokenTokenizer
@@ -23,25 +25,50 @@ from promptsections.tokens.tokenizer import (
 MAX_CACHED_CHARACTERS = 65_536
 """Longer texts are not kept: to hash one is cheap beside counting it, but to hold it is not."""
 DEFAULT_MAX_BYTES = 8 * 1024 * 1024
-_ENTRY_BYTES = 140
+ENTRY_BYTES = 140
 """What an entry takes beside its text: its place in the dictionary and the number, rounded up."""
+_GENERATIONS = 4
+
+
+@frozen(kw_only=True)
+class CacheStatistics:
+    """What a cache holds and has done, at one moment.
+
+    Many misses beside many forgotten entries mean that it is too small. Hits are not counted: to
+    count one takes as long as it does.
+    """
+
+    entries: int
+    """Counts that are held; of a text in use there may be two."""
+    bytes: int
+    """What they and their texts take, in bytes; also of texts that someone else holds as well."""
+    max_bytes: int
+    """The bound of that."""
+    misses: int
+    """Texts that had to be counted, since the cache was made."""
+    forgotten: int
+    """Entries that had to make room, since the cache was made."""
 
 
 class CachedTokenizer:
-    """A tokenizer that remembers what it has counted.
+    """A tokenizer that remembers what it has counted, within a bound.
 
-    Two generations: what is asked for moves to the young one; when that holds half of `max_bytes`
-    it becomes the old one, and the old one is forgotten. So texts in use are never all forgotten at
-    once, and a hit costs one look-up without a lock.
+    An entry takes its text and 140 bytes. Entries live in four generations: what is asked for
+    moves to the youngest; when that holds a quarter of `max_bytes`, a new one begins and the
+    oldest is forgotten. So texts are only forgotten that nobody has asked for while others filled
+    half of the bound at least, and texts that together take up to three quarters of it are never
+    counted twice. A hit costs one look-up without a lock. Threads may share it.
     """
 
     __slots__ = (
-        "_bytes",
         "_count",
-        "_half",
+        "_forgotten",
         "_lock",
-        "_old",
+        "_misses",
+        "_older",
+        "_older_bytes",
         "_young",
+        "_young_bytes",
         "encode",
         "exact",
         "joints",
@@ -66,26 +93,44 @@ class CachedTokenizer:
         self.encode = encoder_of(tokenizer)
         """The `encode` of the wrapped tokenizer, or `None`."""
         self._count = tokenizer.count
-        self._half = max_bytes // 2
         self._lock = Lock()
-        self._young: dict[str, int] = {}
-        self._old: dict[str, int] = {}
-        self._bytes = 0
-
-    def count(self, text: str, /) -> int:
-        """Count the tokens of `text`, or remember the count."""
-        found = self._young.get(text)
-        return self._missed(text) if found is None else found
+        self._misses = self._forgotten = 0
+        self.forget()
 
     @property
     def loaded(self) -> bool:
         """Whether counting can begin at once: as the wrapped tokenizer."""
         return is_loaded(self.tokenizer)
 
+    def count(self, text: str, /) -> int:
+        """Count the tokens of `text`, or remember the count."""
+        found = self._young.get(text)
+        return self._missed(text) if found is None else found
+
     def put(self, text: str, tokens: int) -> None:
         """Remember that `text` has `tokens` tokens, as someone else has counted."""
-        if len(text) <= MAX_CACHED_CHARACTERS:
+        with self._lock:
             self._keep(text, checked_count(self.name, tokens))
+
+    def forget(self) -> None:
+        """Forget all texts."""
+        with self._lock:
+            self._young: dict[str, int] = {}
+            self._older: tuple[dict[str, int], ...] = ({},) * (_GENERATIONS - 1)
+            """The younger first; while they are empty, one will do for all."""
+            self._young_bytes = 0
+            self._older_bytes: tuple[int, ...] = (0,) * (_GENERATIONS - 1)
+
+    def statistics(self) -> CacheStatistics:
+        """Say what is held now, and what was done so far."""
+        with self._lock:
+            return CacheStatistics(
+                entries=sum(map(len, (self._young, *self._older))),
+                bytes=self._young_bytes + sum(self._older_bytes),
+                max_bytes=self.max_bytes,
+                misses=self._misses,
+                forgotten=self._forgotten,
+            )
 
     def __reduce__(self) -> tuple[type[CachedTokenizer], tuple[Tokenizer, int]]:
         return CachedTokenizer, (self.tokenizer, self.max_bytes)
@@ -94,25 +139,35 @@ class CachedTokenizer:
         return f"CachedTokenizer({self.tokenizer!r}, max_bytes={self.max_bytes})"
 
     def _missed(self, text: str) -> int:
-        found = self._old.get(text)
-        if found is None:
-            found = self._count(text)
-            if type(found) is not int or found < 0:
-                found = checked_count(self.name, found)
-        if len(text) <= MAX_CACHED_CHARACTERS:
+        for older in self._older:
+            found = older.get(text)
+            if found is not None:
+                with self._lock:
+                    self._keep(text, found)
+                return found
+        found = self._count(text)
+        if type(found) is not int or found < 0:
+            found = checked_count(self.name, found)
+        with self._lock:
+            self._misses += 1
             self._keep(text, found)
         return found
 
     def _keep(self, text: str, tokens: int) -> None:
-        size = getsizeof(text) + _ENTRY_BYTES
-        with self._lock:
-            if text in self._young:
-                return
-            if self._bytes + size > self._half:
-                self._old, self._young, self._bytes = self._young, {}, 0
-            if size <= self._half:
-                self._young[text] = tokens
-                self._bytes += size
+        """Put an entry into the youngest generation, by whoever holds the lock."""
+        if len(text) > MAX_CACHED_CHARACTERS or text in self._young:
+            return
+        size = getsizeof(text) + ENTRY_BYTES
+        bound = self.max_bytes // _GENERATIONS
+        if size > bound:
+            return
+        if self._young_bytes + size > bound:
+            self._forgotten += len(self._older[-1])
+            self._older = (self._young, *self._older[:-1])
+            self._older_bytes = (self._young_bytes, *self._older_bytes[:-1])
+            self._young, self._young_bytes = {}, 0
+        self._young[text] = tokens
+        self._young_bytes += size
 
 
 _shared: dict[BundledTokenizer | TiktokenTokenizer, CachedTokenizer] = {}

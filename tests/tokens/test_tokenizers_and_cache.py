@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from sys import getsizeof
+from threading import Barrier
 
 import pytest
 from hypothesis import given
@@ -18,6 +21,7 @@ from promptsections.tokens import (
     ApproximateTokenizer,
     BundledTokenizer,
     CachedTokenizer,
+    CacheStatistics,
     CallableTokenizer,
     ScaledTokenizer,
     TiktokenTokenizer,
@@ -27,7 +31,7 @@ from promptsections.tokens import (
     encoder_of,
     joints_of,
 )
-from promptsections.tokens.cache import MAX_CACHED_CHARACTERS
+from promptsections.tokens.cache import ENTRY_BYTES, MAX_CACHED_CHARACTERS
 
 
 class Counter:
@@ -216,28 +220,109 @@ def test_a_cache_stays_within_its_bound_and_keeps_what_is_used():
     for number in range(5_000):
         tokenizer.count(f"text {number}")
         tokenizer.count("always")
+        assert tokenizer.statistics().bytes <= 40_000
 
     assert watched.calls == 5_001
-    assert len(tokenizer._young) + len(tokenizer._old) <= 40_000 / 190
-    assert tokenizer._bytes <= 20_000
 
 
-def test_a_text_that_is_larger_than_the_cache_is_counted_all_the_same():
-    tokenizer = CachedTokenizer(as_tokenizer(len), max_bytes=100)
+def test_a_cache_says_what_it_holds_and_what_it_did():
+    tokenizer = CachedTokenizer(as_tokenizer(len), max_bytes=4_000)
+    empty = tokenizer.statistics()
+    for number in range(100):
+        tokenizer.count(f"text {number:03}")
+    after = tokenizer.statistics()
+    each = getsizeof("text 000") + ENTRY_BYTES
 
-    assert tokenizer.count("abc") == tokenizer.count("abc") == 3
+    assert empty == CacheStatistics(entries=0, bytes=0, max_bytes=4_000, misses=0, forgotten=0)
+    assert (after.misses, after.entries + after.forgotten) == (100, 100)
+    assert after.bytes == after.entries * each
+    assert 3_000 < after.bytes + each <= 4_000 + each
+
+
+def test_texts_that_fit_three_quarters_of_a_cache_are_counted_once():
+    """In any order again and again: a cache that is a little too small does not thrash."""
+    watched = Watched(as_tokenizer(len))
+    many = [f"text {number:04}" for number in range(1_000)]
+    needed = sum(getsizeof(text) + ENTRY_BYTES for text in many)
+    tokenizer = CachedTokenizer(watched, max_bytes=needed * 4 // 3 + 4_000)
+    for _ in range(7):
+        for text in many:
+            tokenizer.count(text)
+
+    assert watched.calls == 1_000
+
+
+def test_texts_that_pass_by_do_not_push_out_what_is_used_now_and_then():
+    watched = Watched(as_tokenizer(len))
+    tokenizer = CachedTokenizer(watched, max_bytes=100_000)
+    for number in range(3_000):
+        tokenizer.count(f"passing {number}")
+        if number % 200 == 0:  # after 40,000 bytes of others
+            tokenizer.count("now and then")
+
+    assert watched.calls == 3_001
+
+
+def test_a_cache_really_takes_no_more_than_it_says():
+    """Dictionaries, texts and numbers, as Python itself adds them up."""
+    tracemalloc.start()
+    try:
+        tokenizer = CachedTokenizer(as_tokenizer(lambda text: 1_000 + len(text)), max_bytes=1 << 20)
+        before = tracemalloc.get_traced_memory()[0]
+        for number in range(20_000):
+            tokenizer.count(f"{number:05} " + "x" * 60)
+        held = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+    assert held <= tokenizer.statistics().bytes <= 1 << 20
+
+
+def test_a_cache_can_forget():
+    watched = Watched(as_tokenizer(len))
+    tokenizer = CachedTokenizer(watched)
+    tokenizer.count("secret")
+    tokenizer.forget()
+
+    assert tokenizer.statistics().entries == 0
+    assert tokenizer.count("secret") == 6
+    assert watched.calls == 2
+
+
+def test_a_text_that_is_larger_than_the_cache_is_counted_and_pushes_nothing_out():
+    watched = Watched(as_tokenizer(len))
+    tokenizer = CachedTokenizer(watched, max_bytes=1_000)
+    tokenizer.count("abc")
+    large = "x" * 200
+
+    assert tokenizer.count(large) == tokenizer.count(large) == 200
+    assert tokenizer.count("abc") == 3
+    assert watched.calls == 3
     with pytest.raises(DefinitionError, match="at least 1 byte"):
         CachedTokenizer(as_tokenizer(len), max_bytes=0)
 
 
 def test_threads_share_a_cache():
+    """Many at once, while generations come and go: no count is wrong and no byte is lost."""
     tokenizer = CachedTokenizer(as_tokenizer(len), max_bytes=10_000)
+    together = Barrier(16)
 
     def count(start):
-        return all(tokenizer.count("x" * (n % 97)) == n % 97 for n in range(start, start + 3000))
+        together.wait()
+        for number in range(start, start + 3_000):
+            text = "x" * (number % 97)
+            assert tokenizer.count(text) == number % 97
+            if number % 50 == 0:
+                assert tokenizer.statistics().bytes <= 10_000
+            if number % 1_000 == 0:
+                tokenizer.forget()
 
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(count, range(8)))
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(count, range(16)))
+    sizes = [getsizeof(t) + ENTRY_BYTES for g in (tokenizer._young, *tokenizer._older) for t in g]
+
+    assert tokenizer.statistics().bytes == sum(sizes)
+    assert tokenizer.statistics().entries == len(sizes)
 
 
 def test_two_threads_that_miss_the_same_text_keep_it_once():
@@ -247,10 +332,8 @@ def test_two_threads_that_miss_the_same_text_keep_it_once():
 
     tokenizer = CachedTokenizer(CallableTokenizer("twice", twice))
     tokenizer.count("abc")
-    once = tokenizer._bytes
-    tokenizer.put("abc", 3)
 
-    assert tokenizer._bytes == once
+    assert tokenizer.statistics().entries == 1
 
 
 @given(st.lists(texts, max_size=30))
