@@ -122,12 +122,14 @@ def _named(mark: Mark) -> str:
 
 def _at_most(marks: Sequence[Mark], system: int, notes: list[Note]) -> list[Mark]:
     """Keep as many as are taken: the last of tools, system and messages, then from the end."""
-    wanted = {_place_of(mark, system): mark for mark in marks}  # the last of each
-    ranked = [*wanted.values(), *(m for m in reversed(marks) if m not in wanted.values())]
-    for mark in ranked[MOST:]:
-        detail = f"a request may carry {MOST} marks; the one behind {_named(mark)} is left out"
-        notes.append(Note("cache_mark_dropped", mark.path, detail))
-    return [mark for mark in marks if mark in ranked[:MOST]]
+    last = {_place_of(mark, system): number for number, mark in enumerate(marks)}
+    others = [n for n in range(len(marks) - 1, -1, -1) if n not in last.values()]
+    kept = {*[*last.values(), *others][:MOST]}
+    for number, mark in enumerate(marks):
+        if number not in kept:
+            detail = f"a request may carry {MOST} marks; the one behind {_named(mark)} is left out"
+            notes.append(Note("cache_mark_dropped", mark.path, detail))
+    return [mark for number, mark in enumerate(marks) if number in kept]
 
 
 def _place_of(mark: Mark, system: int) -> str:
