@@ -38,6 +38,8 @@ class Resolved(ResolvedContent):
     """What the operator decided about the provider's cache; `None` is nothing."""
     tenant_scope: str | None = None
     """What stands for the tenant, where tenants are kept apart: a hash, never the id."""
+    seconds: float = field(default=0.0, eq=False)
+    """How long it took to resolve."""
 
     def minimum_budget(self) -> int:
         """Return the smallest budget, in tokens, at which `lay_out` succeeds.
@@ -176,5 +178,5 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
         cache_plan=cache.plan,
         form=resolved.profile.form,
         model=resolved.profile.name,
-        timings={"lay_out": perf_counter() - started},
+        timings={"resolve": resolved.seconds, "lay_out": perf_counter() - started},
     )

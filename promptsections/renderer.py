@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -132,7 +131,6 @@ class Renderer:
             ResolutionError: a required section has no content, or a name is not known.
             NeedsEventLoopError: something must be awaited; it was not started.
         """
-        started = perf_counter()
         resolved = self.resolve(
             prompt,
             memory,
@@ -143,7 +141,7 @@ class Renderer:
             timeout=timeout,
             tenant=tenant,
         )
-        return _timed(lay_out(resolved), started)
+        return lay_out(resolved)
 
     async def arender(
         self,
@@ -161,14 +159,13 @@ class Renderer:
 
         The same as `render` otherwise. Plain data sources run in a worker thread.
         """
-        started = perf_counter()
         runner = OnLoop()
         size = self._budget(budget, reserve_output_tokens, max_output_tokens)
         around = self._surroundings(memory, size, context, timeout, tenant, runner)
         resolved = await self._aresolve(prompt, around, runner)
         if is_light(resolved):
-            return _timed(lay_out(resolved), started)
-        return _timed(await runner.in_thread(lambda: lay_out(resolved)), started)
+            return lay_out(resolved)
+        return await runner.in_thread(lambda: lay_out(resolved))
 
     def resolve(
         self,
@@ -317,9 +314,3 @@ def _checked(prompt: object) -> Prompt:
     raise DefinitionError(
         f"render needs a Prompt, not {type(prompt).__name__}: write Prompt([section, …])"
     )
-
-
-def _timed(rendered: RenderedPrompt, started: float) -> RenderedPrompt:
-    took = perf_counter() - started
-    laid_out = rendered.timings["lay_out"]
-    return evolve(rendered, timings={"resolve": took - laid_out, "lay_out": laid_out})

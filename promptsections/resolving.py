@@ -9,6 +9,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
+from time import perf_counter
 from types import NoneType
 from typing import Any, Literal, Protocol, TypeVar, cast
 
@@ -88,6 +89,7 @@ async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
         ResolutionError: a required section has no content; `.section` says which.
         DefinitionError: a section or value is wrong.
     """
+    started = perf_counter()
     places = places_of(prompt, around.caching, in_text=around.profile.form == "text")
     base = around.profile.base_tokens(places.tools, around.tokenizer)
     here = _Here(
@@ -115,6 +117,7 @@ async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
         plans=places.plans,
         caching=around.caching,
         tenant_scope=around.tenant_scope,
+        seconds=perf_counter() - started,
     )
 
 

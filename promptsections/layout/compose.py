@@ -86,7 +86,10 @@ def _messages(node: ResolvedNode, pieces: Pieces, counter: Counter, found: list[
         text, segment = written
         found.append(Message(node.role, text))
         return counter.framing(Message(node.role, "")) + segment.tokens
-    return sum(_messages(child, pieces, counter, found) for child in node.children)
+    tokens = 0
+    for child in node.children:
+        tokens += _messages(child, pieces, counter, found)
+    return tokens
 
 
 def _text(node: ResolvedNode, pieces: Pieces, counter: Counter) -> tuple[str, Segment] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from attrs import frozen
 
 from promptsections.blocks import HistoryBlock
@@ -24,21 +22,24 @@ class Origin:
 
 def origins(root: ResolvedGroup, pieces: Pieces) -> tuple[Origin, ...]:
     """Return the origins of all messages, in the order in which they are sent."""
-    return tuple(_origins(root, pieces))
+    found: list[Origin] = []
+    _add(found, root, pieces)
+    return tuple(found)
 
 
-def _origins(node: ResolvedNode, pieces: Pieces) -> Iterator[Origin]:
+def _add(found: list[Origin], node: ResolvedNode, pieces: Pieces) -> None:
     if isinstance(node, ResolvedSection):
         piece = pieces.get(node.path)
         is_history = isinstance(node.block, HistoryBlock)
         if piece is not None or is_history:
-            yield Origin(node.path, 0 if piece is None else len(piece.messages), is_history)
+            sent = 0 if piece is None else len(piece.messages)
+            found.append(Origin(node.path, sent, is_history))
     elif node.role is not None:
         if _sends(node, pieces):
-            yield Origin(node.path, 1)
+            found.append(Origin(node.path, 1))
     else:
         for child in node.children:
-            yield from _origins(child, pieces)
+            _add(found, child, pieces)
 
 
 def _sends(node: ResolvedNode, pieces: Pieces) -> bool:

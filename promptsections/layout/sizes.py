@@ -10,7 +10,7 @@ from attrs import define
 
 from promptsections.budgets import Auto
 from promptsections.errors import LayoutError
-from promptsections.layout.tree import Container, Leaf, Tree
+from promptsections.layout.tree import Container, Leaf, Tree, budget_of
 from promptsections.measurement import Measurement
 from promptsections.solver import Ledger
 
@@ -35,9 +35,11 @@ class Known:
 
     def answer(self, at_most: int) -> int | None:
         """Answer a question as a block would, or `None` if it has to be asked."""
+        if self.tokens > at_most:
+            return at_most + 1
         if self.is_exact:
-            return self.tokens if self.tokens <= at_most else at_most + 1
-        return at_most + 1 if self.tokens >= at_most else None
+            return self.tokens
+        return at_most + 1 if self.tokens == at_most else None
 
 
 class Sizes:
@@ -49,15 +51,16 @@ class Sizes:
         self.floors: dict[int, Known] = {number: Known() for number in self._members}
         """Smallest useful sizes, reservations left aside."""
         self.naturals: dict[int, Known] = {number: Known() for number in self._members}
+        budgets = ((number, budget_of(member)) for number, member in self._members.items())
+        self._reserved = {number: b.at_least for number, b in budgets if b.at_least is not None}
 
     def floor(self, number: int, at_most: int, /) -> int:
         """Return the smallest size to give: the useful one, or what is reserved and needed."""
         smallest = self.smallest(number, at_most)
-        member = self._members[number]
-        budget = member.section.budget if isinstance(member, Leaf) else member.group.budget
-        if not smallest or budget.at_least is None or budget.at_least <= smallest:
+        at_least = self._reserved.get(number)
+        if at_least is None or not smallest or at_least <= smallest:
             return smallest
-        reserved = min(budget.at_least, self.natural(number, budget.at_least))
+        reserved = min(at_least, self.natural(number, at_least))
         return min(max(smallest, reserved), at_most + 1)
 
     def exact_floor(self, number: int) -> int:

@@ -7,11 +7,13 @@ Other groups only join. Everything here depends on the content alone, never on a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 
 from attrs import define
 
 from promptsections.blocks import Block, HistoryBlock, MessagesBlock, TextBlock
+from promptsections.budgets import Budget
 from promptsections.counting import Counter
 from promptsections.errors import LayoutError
 from promptsections.keeping import Kept
@@ -58,6 +60,11 @@ class Container:
 def path_of(member: Leaf | Container) -> str:
     """Return the path of a leaf or container."""
     return member.section.path if isinstance(member, Leaf) else member.group.path
+
+
+def budget_of(member: Leaf | Container) -> Budget:
+    """Return the budget of a leaf or container."""
+    return member.section.budget if isinstance(member, Leaf) else member.group.budget
 
 
 @define(eq=False)
@@ -142,14 +149,19 @@ class _Found:
         self.seen += node.path, node.required, insists, node.priority, node.budget
 
 
-def _links(block: Block) -> tuple[set[str], set[str]]:
+_NO_LINKS: tuple[AbstractSet[str], AbstractSet[str]] = frozenset(), frozenset()
+
+
+def _links(block: Block) -> tuple[AbstractSet[str], AbstractSet[str]]:
     """Return the ids of calls that a block leaves open, and of results whose calls it lacks."""
     if isinstance(block, MessagesBlock):
         messages: Sequence[Message] = block.messages
     elif isinstance(block, TextBlock):
         messages = (block.message,)
     else:
-        return set(), set()
+        messages = ()
+    if not any(message.tool_calls or message.role == "tool" for message in messages):
+        return _NO_LINKS
     waiting: dict[str, None] = {}
     parted: set[str] = set()
     answers: set[str] = set()
@@ -178,6 +190,8 @@ def _bonds(leaves: Sequence[Leaf]) -> tuple[dict[str, int], set[str]]:
     waiting: dict[str, Leaf] = {}
     for leaf in leaves:
         calls, answers = _links(leaf.block)
+        if not (calls or answers or waiting):
+            continue
         if waiting and not answers & waiting.keys():
             broken |= _parted(waiting, leaf)
             waiting = {}

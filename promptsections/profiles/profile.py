@@ -291,7 +291,8 @@ class ModelProfile:
         calls = given_back = 0
         parts: list[Part] = []
         for message in messages:
-            calls += len(message.tool_calls)
+            if message.tool_calls:
+                calls += len(message.tool_calls)
             if message.provider_data:
                 given_back += any(message.provider_data.get(name) for name in self.providers)
             if isinstance(message.content, tuple):
