@@ -7,6 +7,7 @@ tiktoken. It knows no cache.
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,18 +24,33 @@ from promptsections.unicode import well_formed
 COMPARED = ("0.3.0",)
 """Versions of toktok-rs that were compared with tiktoken: every character, and fuzzed texts."""
 
-_DISPUTED = (
-    "\u017f"  # to tiktoken 'ſ is a contraction in o200k_base (it folds to 's), to toktok it is not
+_DOUBTFUL = (
+    (0x17F, 0x17F),  # to tiktoken 'ſ is a contraction in o200k_base (it folds to 's), not to toktok
+    (0xD800, 0xDFFF),  # surrogates: toktok refuses them
     # New in Unicode 17, which toktok knows and tiktoken 0.14 does not.
-    "\u088f\u0c5c\u0cdc\u1acf-\u1add\u1ae0-\u1aeb\ua7ce\ua7cf\ua7d2\ua7d4\ua7f1"
-    "\U00010940-\U00010959\U00010ec5-\U00010ec7\U00010efa\U00010efb\U00011b60-\U00011b67"
-    "\U00011db0-\U00011ddb\U00011de0-\U00011de9\U00016ea0-\U00016eb8\U00016ebb-\U00016ed3"
-    "\U00016ff2-\U00016ff6\U000187f8-\U000187ff\U00018d09-\U00018d1e\U00018d80-\U00018df2"
-    "\U0001e6c0-\U0001e6de\U0001e6e0-\U0001e6f5\U0001e6fe\U0001e6ff\U0002b73a-\U0002b73f"
-    "\U0002cea2-\U0002cead\U000323b0-\U00033479"
-)
-_DOUBTFUL = re.compile(f"[\ud800-\udfff{_DISPUTED}]")
-"""A character that toktok refuses, or counts otherwise than tiktoken."""
+    (0x88F, 0x88F), (0xC5C, 0xC5C), (0xCDC, 0xCDC), (0x1ACF, 0x1ADD), (0x1AE0, 0x1AEB),
+    (0xA7CE, 0xA7CF), (0xA7D2, 0xA7D2), (0xA7D4, 0xA7D4), (0xA7F1, 0xA7F1), (0x10940, 0x10959),
+    (0x10EC5, 0x10EC7), (0x10EFA, 0x10EFB), (0x11B60, 0x11B67), (0x11DB0, 0x11DDB),
+    (0x11DE0, 0x11DE9), (0x16EA0, 0x16EB8), (0x16EBB, 0x16ED3), (0x16FF2, 0x16FF6),
+    (0x187F8, 0x187FF), (0x18D09, 0x18D1E), (0x18D80, 0x18DF2), (0x1E6C0, 0x1E6DE),
+    (0x1E6E0, 0x1E6F5), (0x1E6FE, 0x1E6FF), (0x2B73A, 0x2B73F), (0x2CEA2, 0x2CEAD),
+    (0x323B0, 0x33479),
+)  # fmt: skip
+"""The characters on which toktok and tiktoken differ: first and last of each range."""
+
+
+@functools.cache
+def _doubtful() -> re.Pattern[str]:
+    """Match a character of `_DOUBTFUL`: one that is in none of the ranges between them.
+
+    So almost every character is told by one look into a table. Compiled when toktok is loaded,
+    because that takes milliseconds.
+    """
+    ranges = sorted(_DOUBTFUL)
+    firsts = [0, *(last + 1 for _, last in ranges)]
+    lasts = [*(first - 1 for first, _ in ranges), 0x10FFFF]
+    between = "".join(f"\\U{a:08X}-\\U{b:08X}" for a, b in zip(firsts, lasts, strict=True))
+    return re.compile(f"[^{between}]")
 
 
 class FastBackendWarning(RuntimeWarning):
@@ -56,27 +72,28 @@ class NativeEncoding(Protocol):
 class FastEncoding:
     """A vocabulary of toktok that counts exactly as tiktoken."""
 
-    __slots__ = ("_count", "_encode", "_tiktoken")
+    __slots__ = ("_count", "_doubt", "_encode", "_tiktoken")
 
     def __init__(self, native: NativeEncoding, tiktoken: TiktokenTokenizer) -> None:
         self._count = native.count
         self._encode = native.encode_ordinary
+        self._doubt = _doubtful().search
         self._tiktoken = tiktoken
 
     def count(self, text: str, /) -> int:
         """Count the tokens of `text` as ordinary text."""
         # `str.isascii(text)`, not `text.isascii()`: what is no text is a TypeError here.
-        if str.isascii(text) or _DOUBTFUL.search(text) is None:
+        if str.isascii(text) or self._doubt(text) is None:
             return self._count(text)
         text = well_formed(text)
-        return self._tiktoken.count(text) if _DOUBTFUL.search(text) else self._count(text)
+        return self._tiktoken.count(text) if self._doubt(text) else self._count(text)
 
     def encode(self, text: str, /) -> Sequence[int]:
         """Encode `text` as ordinary text."""
-        if str.isascii(text) or _DOUBTFUL.search(text) is None:
+        if str.isascii(text) or self._doubt(text) is None:
             return self._encode(text)
         text = well_formed(text)
-        return self._tiktoken.encode(text) if _DOUBTFUL.search(text) else self._encode(text)
+        return self._tiktoken.encode(text) if self._doubt(text) else self._encode(text)
 
 
 def is_installed() -> bool:
