@@ -45,6 +45,7 @@ def asked(source: Any, **fields: Any) -> Any:
         ({"max": 5}, "at most 5"),
         ({"type": "present"}, "present"),
         (0.5, 0.5),
+        ("green", "green"),
         (None, None),
     ],
 )
