@@ -123,6 +123,9 @@ class Rest(_Limits):
 Budget = Auto | Tokens | Share | Rest
 """How many tokens a section would like."""
 
+_BUDGETS = (Auto, Tokens, Share, Rest)
+"""The same for `isinstance`, which a union keeps waiting."""
+
 BudgetLike = Budget | int | float | Decimal | Fraction
 """A budget or its short form, as `to_budget` reads it."""
 
@@ -140,7 +143,7 @@ def to_budget(value: object, *, section: str | None = None) -> Budget:
     Raises:
         InvalidBudgetError: names the section, the value and the rule.
     """
-    if isinstance(value, Auto | Tokens | Share | Rest):
+    if isinstance(value, _BUDGETS):
         return value
     fraction = exact_fraction(value)
     if fraction is None:
@@ -175,6 +178,8 @@ def total_budget(value: object, *, what: str = "budget") -> int:
     Raises:
         InvalidBudgetError: for anything else.
     """
+    if type(value) is int and value > 0:
+        return value
     fraction = exact_fraction(value)
     if fraction is None or fraction.denominator != 1 or fraction < 1:
         raise InvalidBudgetError(

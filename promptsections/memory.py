@@ -68,6 +68,8 @@ def lookup(memory: object, path: str, default: object = MISSING) -> object:
     Raises:
         DefinitionError: memory is none of these.
     """
+    if isinstance(memory, dict) and path in memory:  # what is asked for most
+        return cast("dict[str, object]", memory)[path]
     value = _trace(memory, path).value
     return default if value is MISSING else value
 

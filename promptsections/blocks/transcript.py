@@ -70,6 +70,8 @@ def as_history(value: object, newest: int | None = None) -> Sequence[MessageLike
     Raises:
         InvalidHistoryError: if it is no sequence of messages.
     """
+    if isinstance(value, (tuple, Snapshot)):
+        return cast("Sequence[MessageLike]", value)
     if isinstance(value, MutableSequence):
         messages = cast("MutableSequence[MessageLike]", value)
         return tuple(messages) if newest is None else Snapshot(messages, newest)

@@ -246,9 +246,6 @@ def to_block(section: PromptSection, content: Content) -> Block | None:
     Raises:
         DefinitionError: if the content is of no kind that can be sent.
     """
-    cut, limit = section.cut, section.budget.ceiling
-    if isinstance(content, Mapping):  # not in the contract, but what people try
-        content = to_message(content)
     match content:
         # To ask the protocol takes much longer.
         case TextBlock() | ItemsBlock() | HistoryBlock() | PartedTextBlock():
@@ -256,14 +253,18 @@ def to_block(section: PromptSection, content: Content) -> Block | None:
         case None | "":
             return None
         case str():
-            return TextBlock(content, cut=cut, limit=limit)
+            return TextBlock(content, cut=section.cut, limit=section.budget.ceiling)
         case Message():
-            return _message_block(content, cut, limit)
+            return _message_block(section, content)
+        case Mapping():  # not in the contract, but what people try
+            return _message_block(section, to_message(content))
         case Block():
             return content
         case Sequence() if not isinstance(content, bytes | bytearray):
             messages = to_messages(content)
-            return MessagesBlock(messages, cut=cut, limit=limit) if messages else None
+            if not messages:
+                return None
+            return MessagesBlock(messages, cut=section.cut, limit=section.budget.ceiling)
         case _:
             raise DefinitionError(
                 f"resolve() returned {type(content).__name__}: return None, a text, a Message, "
@@ -271,7 +272,8 @@ def to_block(section: PromptSection, content: Content) -> Block | None:
             )
 
 
-def _message_block(message: Message, cut: Truncate | None, limit: int | None) -> Block | None:
+def _message_block(section: PromptSection, message: Message) -> Block | None:
+    cut, limit = section.cut, section.budget.ceiling
     if message.content is None and not message.tool_calls:
         return None
     if message.content and isinstance(message.content, str) and not message.tool_calls:
