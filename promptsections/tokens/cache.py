@@ -61,14 +61,15 @@ class CachedTokenizer:
     """
 
     __slots__ = (
+        "_bound",
         "_count",
         "_forgotten",
         "_lock",
         "_misses",
         "_older",
         "_older_bytes",
+        "_room",
         "_young",
-        "_young_bytes",
         "encode",
         "exact",
         "joints",
@@ -93,6 +94,7 @@ class CachedTokenizer:
         self.encode = encoder_of(tokenizer)
         """The `encode` of the wrapped tokenizer, or `None`."""
         self._count = tokenizer.count
+        self._bound = max_bytes // _GENERATIONS
         self._lock = Lock()
         self._misses = self._forgotten = 0
         self.forget()
@@ -116,17 +118,18 @@ class CachedTokenizer:
         """Forget all texts."""
         with self._lock:
             self._young: dict[str, int] = {}
-            self._older: tuple[dict[str, int], ...] = ({},) * (_GENERATIONS - 1)
-            """The younger first; while they are empty, one will do for all."""
-            self._young_bytes = 0
-            self._older_bytes: tuple[int, ...] = (0,) * (_GENERATIONS - 1)
+            self._older: tuple[dict[str, int], ...] = ()
+            """The younger first."""
+            self._room = self._bound
+            """Bytes that the youngest may still take."""
+            self._older_bytes: tuple[int, ...] = ()
 
     def statistics(self) -> CacheStatistics:
         """Say what is held now, and what was done so far."""
         with self._lock:
             return CacheStatistics(
                 entries=sum(map(len, (self._young, *self._older))),
-                bytes=self._young_bytes + sum(self._older_bytes),
+                bytes=self._bound - self._room + sum(self._older_bytes),
                 max_bytes=self.max_bytes,
                 misses=self._misses,
                 forgotten=self._forgotten,
@@ -155,19 +158,27 @@ class CachedTokenizer:
 
     def _keep(self, text: str, tokens: int) -> None:
         """Put an entry into the youngest generation, by whoever holds the lock."""
-        if len(text) > MAX_CACHED_CHARACTERS or text in self._young:
+        if len(text) > MAX_CACHED_CHARACTERS:
             return
         size = getsizeof(text) + ENTRY_BYTES
-        bound = self.max_bytes // _GENERATIONS
-        if size > bound:
-            return
-        if self._young_bytes + size > bound:
-            self._forgotten += len(self._older[-1])
-            self._older = (self._young, *self._older[:-1])
-            self._older_bytes = (self._young_bytes, *self._older_bytes[:-1])
-            self._young, self._young_bytes = {}, 0
-        self._young[text] = tokens
-        self._young_bytes += size
+        room = self._room - size
+        if room < 0:
+            if size > self._bound:
+                return
+            self._begin_generation()
+            room = self._room - size
+        young = self._young
+        before = len(young)
+        young[text] = tokens
+        if len(young) != before:  # else another thread was here first
+            self._room = room
+
+    def _begin_generation(self) -> None:
+        generations = (self._young, *self._older)
+        self._older = generations[: _GENERATIONS - 1]
+        self._forgotten += sum(map(len, generations[_GENERATIONS - 1 :]))
+        self._older_bytes = (self._bound - self._room, *self._older_bytes)[: _GENERATIONS - 1]
+        self._young, self._room = {}, self._bound
 
 
 _shared: dict[BundledTokenizer | TiktokenTokenizer, CachedTokenizer] = {}
