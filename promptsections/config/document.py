@@ -20,6 +20,7 @@ from promptsections.config.models import all_kinds, document_adapter, document_m
 from promptsections.config.nodes import Items, Mistake, Node, Table, settle, to_plain
 from promptsections.config.problems import config_error, from_pydantic
 from promptsections.config.prompt_file import Place, PromptFile
+from promptsections.config.remarks import Remarks
 from promptsections.config.samples import SampleSource
 from promptsections.config.toml_nodes import parse_toml
 from promptsections.config.values import Reading
@@ -193,20 +194,18 @@ def _read(node: Node, path: Path | None, folder: Path | None, options: LoadOptio
         functions=None if settings.functions is None else tuple(settings.functions),
         options=settings.options,
         places={} if path is None else dict(_places(prompt, node, path)),
-        notes=tuple(_notes(prompt, reading)),
+        notes=_notes(prompt, reading),
     )
 
 
-def _notes(prompt: Prompt, reading: Reading) -> Iterator[Note]:
-    """Yield a note for every data source that is empty because none was passed in."""
+def _notes(prompt: Prompt, reading: Reading) -> tuple[Note, ...]:
+    """Return a note for every data source that is empty because none was passed in."""
+    remarks = Remarks()
     for path, section in walk(prompt):
         source = section.source if isinstance(section, DataSourceSection) else None
         if isinstance(source, SampleSource) and source.name in reading.absent:
-            yield Note(
-                "sources_missing",
-                path,
-                f"no data source {source.name!r} was passed in: it is empty",
-            )
+            remarks.say("sources_missing", path, f"no data source {source.name!r} was given")
+    return tuple(remarks.notes)
 
 
 def _places(

@@ -27,6 +27,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from promptsections.budgets import Auto, Rest, Share, Tokens
 from promptsections.config import values
+from promptsections.config.budget_values import Part, SectionBudget
 from promptsections.config.nodes import as_written, settle
 from promptsections.errors import DefinitionError
 from promptsections.messages import Message, ToolCall
@@ -111,7 +112,7 @@ _PLAIN: Mapping[Any, Any] = {
     bool: values.Flag,
     int: values.Whole,
     float: values.Number,
-    Fraction: values.Part,
+    Fraction: Part,
     Template: values.TemplateText,
     DataSource: values.Source,
     Message: values.MessageTable,
@@ -154,7 +155,7 @@ def annotation_of(hint: Any) -> Any:
 
 def _union(arguments: Sequence[Any]) -> Any:
     if any(budget in arguments for budget in (Auto, Tokens, Share, Rest)):
-        return values.SectionBudget
+        return SectionBudget
     others = [argument for argument in arguments if argument is not types.NoneType]
     if Truncate in others:
         return _when_over()

@@ -131,9 +131,7 @@ def _kind_problem(node: Node, detail: ErrorDetails) -> str:
         return f"'kind' must be a name, not {_describe(written)}"
     expected = str(detail.get("ctx", {}).get("expected_tags", ""))
     kinds = sorted(kind.strip("'<> ") for kind in expected.split(", "))
-    return f"unknown kind {name!r}{did_you_mean(name, suggest(name, kinds))}; known are " + (
-        ", ".join(kinds)
-    )
+    return f"unknown kind {name!r}{_near(name, kinds)}"
 
 
 def _template_line(node: Node | None, error: TemplateSyntaxError) -> int | None:
@@ -150,8 +148,13 @@ def _template_line(node: Node | None, error: TemplateSyntaxError) -> int | None:
 
 def _hint(key: str, steps: Location, model: type[BaseModel] | None) -> str:
     known = [name for found in _models_at(model, steps) for name in _keys(found)]
-    near = did_you_mean(key, suggest(key, known))
-    return near or (f"; known are {', '.join(known)}" if known else "")
+    return _near(key, known)
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    """Name what is near, or else all there is."""
+    listed = f"; known are {', '.join(known)}" if known else ""
+    return did_you_mean(name, suggest(name, known)) or listed
 
 
 def _keys(model: type[BaseModel]) -> list[str]:
