@@ -6,10 +6,12 @@ prompts.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated
 
@@ -37,9 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `docs/reference/command.md` lists them."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     streams.prepare()
+    with _remarks():
+        return _run(words)
+
+
+def _run(words: Sequence[str]) -> int:
     try:
         try:
-            typer.main.get_command(_application(words))(args=words, prog_name="promptsections")
+            typer.main.get_command(_application(words))(
+                args=list(words), prog_name="promptsections"
+            )
         except SystemExit as done:  # the way every command ends
             streams.flush()
             return done.code if isinstance(done.code, int) else int(done.code is not None)
@@ -53,6 +62,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         streams.write_error("promptsections: this is a mistake of promptsections; please report it")
         return BUG
     return 0
+
+
+class _Remarks(logging.Handler):
+    """Writes what the library logs, such as a section that failed, as a line on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        streams.write_error(f"promptsections: {record.getMessage()}")
+
+
+@contextmanager
+def _remarks() -> Generator[None]:
+    logger, handler = logging.getLogger("promptsections"), _Remarks()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _application(words: Sequence[str]) -> typer.Typer:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 from itertools import accumulate
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from attrs import frozen
+from attrs import asdict, frozen
 
 from promptsections import RenderedPrompt
 from promptsections.cli import streams
@@ -56,52 +56,46 @@ def run(
         )
 
     old, new = job(before).render(), job(after).render()
-    parting = first_difference(old, new)
+    differs = first_difference(old, new)
     changes = compare(old.layout, new.layout)
     if json:
-        facts = None if parting is None else parting.facts()
+        facts = None if differs is None else asdict(differs)
         lines = changes.splitlines()
-        streams.write_json({"same": not (changes or parting), "layout": lines, "parts": facts})
+        streams.write_json({"same": not (changes or differs), "layout": lines, "first": facts})
     else:
         streams.write(streams.drawn(f"{changes}\n") if changes else "")
-        streams.write(streams.drawn(f"{parting}\n") if parting else "")
-    if changes or parting:
+        streams.write(streams.drawn(f"{differs}\n") if differs else "")
+    if changes or differs:
         raise typer.Exit(FINDINGS)
 
 
 @frozen
-class Parting:
-    """Where two prompts part."""
+class Difference:
+    """The first byte that differs between two requests."""
 
     byte: int
-    """Offset in what is sent: the messages as compact JSON, one after the other."""
-    message: int
-    """Index of the message, from 0."""
-    role: str
+    """Offset in what is sent: tools, then messages, as compact JSON one after the other."""
     of: int
-    """Bytes of the longer prompt."""
+    """Bytes of the longer one."""
+    message: int
+    """Index of the message, from 0; -1 for the definitions of tools."""
+    role: str
+    section: str
+    """Path of the section that the message comes from; `""` for tools."""
     before: str
     after: str
 
     def __str__(self) -> str:
+        place = "the definitions of tools"
+        if self.message >= 0:
+            place = f"message {self.message} ({self.role}, {self.section!r})"
         return (
-            f"the first {self.byte} of {self.of} bytes are the same; then, in message "
-            f"{self.message} ({self.role}):\n- {self.before}\n+ {self.after}"
+            f"the first {self.byte} of {self.of} bytes are the same; then, in {place}:\n"
+            f"- {self.before}\n+ {self.after}"
         )
 
-    def facts(self) -> dict[str, Any]:
-        """Return the same as plain data."""
-        return {
-            "byte": self.byte,
-            "of": self.of,
-            "message": self.message,
-            "role": self.role,
-            "before": self.before,
-            "after": self.after,
-        }
 
-
-def first_difference(old: RenderedPrompt, new: RenderedPrompt) -> Parting | None:
+def first_difference(old: RenderedPrompt, new: RenderedPrompt) -> Difference | None:
     """Find the first byte that differs in what is sent; `None` if nothing does."""
     one, other = _sent(old), _sent(new)
     first, second = b"".join(one), b"".join(other)
@@ -111,25 +105,34 @@ def first_difference(old: RenderedPrompt, new: RenderedPrompt) -> Parting | None
     byte = next((n for n in range(shorter) if first[n] != second[n]), shorter)
     longer, pieces = (old, one) if len(first) > len(second) else (new, other)
     ends = accumulate(len(piece) for piece in pieces)
-    index = sum(end <= byte for end in ends)  # how many messages end before it
-    return Parting(
+    index = sum(end <= byte for end in ends) - 1  # how many messages end before it
+    return Difference(
         byte=byte,
-        message=index,
-        role=longer.messages[index].role,
         of=max(len(first), len(second)),
+        message=index,
+        role=longer.messages[index].role if index >= 0 else "",
+        section=_section_of(longer, index),
         before=_excerpt(first, byte),
         after=_excerpt(second, byte),
     )
 
 
 def _sent(rendered: RenderedPrompt) -> list[bytes]:
+    """Return the bytes of the tools, and of each message, in the order that a cache compares."""
     request = openai_chat.to_request(rendered)
-    return [
-        json_module.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
-        for message in request["messages"]
-    ]
+    return [_bytes(request.get("tools")), *map(_bytes, request["messages"])]
+
+
+def _bytes(data: object) -> bytes:
+    if data is None:
+        return b""
+    text = json_module.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
+
+def _section_of(rendered: RenderedPrompt, message: int) -> str:
+    paths = [origin.path for origin in rendered.origins for _ in range(origin.messages)]
+    return paths[message] if 0 <= message < len(paths) else ""
 
 
 def _excerpt(data: bytes, byte: int) -> str:

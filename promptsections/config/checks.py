@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from promptsections import caching
 from promptsections.config.arithmetic import check_budgets
 from promptsections.config.declared import check_names
-from promptsections.config.findings import Code, Finding
+from promptsections.config.findings import Code, Finding, finding
 from promptsections.config.formats import open_prompt
 from promptsections.config.prompt_file import Place, PromptFile
-from promptsections.config.volatile import check_stability
 from promptsections.errors import ConfigError, PromptSectionsError
+from promptsections.tokens import TiktokenTokenizer
 
 
 def check_path(path: str | Path, **options: Any) -> tuple[Finding, ...]:
@@ -58,10 +59,15 @@ def check_file(
     found = (
         *check_names(file, memory, frozenset(functions)),
         *check_budgets(file, model or file.model, budget or file.budget),
-        *check_stability(file),
+        *_volatile(file),
     )
     order = {path: number for number, path in enumerate(file.places)}
     return tuple(sorted(found, key=lambda one: order.get(one.path, -1)))
+
+
+def _volatile(file: PromptFile) -> Iterator[Finding]:
+    for note in caching.findings(file.prompt, tokenizer=TiktokenTokenizer()):
+        yield finding(file, Code.VOLATILE_BEFORE_STABLE, note.path, note.detail)
 
 
 def _unreadable(error: ConfigError, path: Path) -> Iterator[Finding]:

@@ -244,6 +244,20 @@ def test_media_are_named(command: Command, prompt: Callable[..., str]) -> None:
     assert command("render", path, "--memory", memory).text == "What is this?\n[image]\n"
 
 
+def test_a_section_that_fails_is_left_out_and_named(
+    command: Command, prompt: Callable[..., str]
+) -> None:
+    sections = "  - {kind: text, text: Hi}\n  - {kind: memory, variable: m, format: yaml}\n"
+    path = prompt(f"sections:\n{sections}")
+    memory = prompt('{"m": ' + '{"a": ' * 60 + "1" + "}" * 61, "m.json")
+
+    done = command("render", path, "--memory", memory)
+
+    assert done.text == "Hi\n"
+    assert "promptsections: left out: section 'memory': 'm' is nested more than" in done.errors
+    assert "Traceback" not in done.errors
+
+
 # --- explain ------------------------------------------------------------------------------------
 
 
@@ -347,7 +361,7 @@ def test_two_memories_part_at_a_byte(command: Command, prompt: Callable[..., str
     assert done.code == 1
     first, old, new = done.text.splitlines()
     assert first.startswith(
-        "the first 2248 of 2318 bytes are the same; then, in message 16 (user):"
+        "the first 2476 of 2546 bytes are the same; then, in message 16 (user):"
     )
     assert "trail shoes are too small" in old
     assert "trail shoes are too large" in new
@@ -366,8 +380,18 @@ def test_two_prompts_differ_in_their_layouts(command: Command, prompt: Callable[
     assert done.code == 1
     assert done.json["same"] is False
     assert done.json["layout"] == ["+ b: whole 1 (fits)", "total 1 → 2 tokens"]
-    assert done.json["parts"]["message"] == 1
+    assert (done.json["first"]["message"], done.json["first"]["section"]) == (1, "b")
     assert people.text.startswith("+ b: whole 1 (fits)\ntotal 1 → 2 tokens\nthe first ")
+
+
+def test_tools_come_before_messages(command: Command, prompt: Callable[..., str]) -> None:
+    text = "sections: [{kind: text, text: Hi}]\ntools: [{name: %s, description: Look}]\n"
+    one, two = prompt(text % "look_up", "one.yaml"), prompt(text % "look_at", "two.yaml")
+
+    done = command("diff", one, two)
+
+    assert done.code == 1
+    assert "bytes are the same; then, in the definitions of tools:\n" in done.text
 
 
 # --- count, models, schema, new -----------------------------------------------------------------
