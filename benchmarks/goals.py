@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from attrs import evolve
@@ -68,24 +68,13 @@ def _against_peers(results: Results) -> list[Goal]:
         if found.framing and found.subject not in _BY_HAND
     ]
     text = f"the quickest library that counts framing, against ours; history {MANY:,}"
-    slower = ours and peers
+
+    def ratio(time: Callable[[Reading], float]) -> float | None:
+        return min(map(time, peers)) / time(ours) if ours and peers else None
+
     return [
-        Goal(
-            "peers_cold",
-            f"{text}, cold",
-            min(peer.cold for peer in peers) / ours.cold if ours and slower else None,
-            50,
-            "×",
-            at_least=True,
-        ),
-        Goal(
-            "peers_warm",
-            f"{text}, warm",
-            min(peer.warm for peer in peers) / ours.warm if ours and slower else None,
-            50,
-            "×",
-            at_least=True,
-        ),
+        Goal("peers_cold", f"{text}, cold", ratio(lambda r: r.cold), 50, "×", at_least=True),
+        Goal("peers_warm", f"{text}, warm", ratio(lambda r: r.warm), 50, "×", at_least=True),
     ]
 
 
