@@ -21,6 +21,7 @@ from promptsections.config.nodes import (
     Scalar,
     Table,
     Unquoted,
+    as_written,
     line_of,
     settle,
     shown,
@@ -143,23 +144,33 @@ class Keys:
             raise self.error("must be a table of keys and values", key)
         return Keys(self.file, self.document, (*self.location, key), node, self.first_line)
 
-    def items(self, key: str) -> list[Keys | str]:
-        """Return the tables and texts of the list under a key; none if there is no list."""
+    def tables(self, key: str) -> list[Keys]:
+        """Return the tables of the list under a key; none if there is no list."""
+        tables: list[Keys] = []
+        for index, node in enumerate(self._items(key)):
+            if not isinstance(node, Table):
+                raise self.error("must be a table of keys and values", key, index)
+            where = (*self.location, key, index)
+            tables.append(Keys(self.file, self.document, where, node, self.first_line))
+        return tables
+
+    def texts(self, key: str) -> list[str]:
+        """Return the texts of the list under a key; none if there is no list."""
+        texts: list[str] = []
+        for index, node in enumerate(self._items(key)):
+            text = as_written(to_plain(node))
+            if not isinstance(text, str):
+                raise self.error(f"must be a text, not {text!r}", key, index)
+            texts.append(text)
+        return texts
+
+    def _items(self, key: str) -> Sequence[Node]:
         node = self.table.items.get(key)
-        if node is None or _is_nothing(node):
-            return []
+        if _is_nothing(node):
+            return ()
         if not isinstance(node, Items):
             raise self.error("must be a list", key)
-        return [self._item(key, index, item) for index, item in enumerate(node.items)]
-
-    def _item(self, key: str, index: int, node: Node) -> Keys | str:
-        if isinstance(node, Table):
-            where = (*self.location, key, index)
-            return Keys(self.file, self.document, where, node, self.first_line)
-        value = settle(to_plain(node))
-        if isinstance(value, str):
-            return value
-        raise self.error(f"must be a table or a text, not {value!r}", key, index)
+        return node.items
 
     def _scalar(self, key: str, needed: str) -> object:
         node = self.table.items.get(key)

@@ -292,6 +292,23 @@ def test_the_environment_is_never_asked(tmp_path: Path, monkeypatch: pytest.Monk
     assert "secret" not in repr(file)
 
 
+def test_tools_may_be_a_table_or_stand_elsewhere(tmp_path: Path) -> None:
+    file = read(tmp_path, "---\ntools: {find: {description: Finds}}\n---\nHi")
+    assert file.prompt.tools == (Tool("find", "Finds"),)
+
+    file = read(tmp_path, "---\nmodel: {parameters: {tools: '${file:t.json}'}}\n---\nHi")
+    assert file.prompt.tools == ()
+    assert [(note.code, note.path) for note in file.notes] == [
+        ("tools_left_out", "model.parameters.tools")
+    ]
+
+
+def test_the_same_is_noted_once(tmp_path: Path) -> None:
+    file = read(tmp_path, "user[a=1]:\nHi\nuser[a=1]:\nHo")
+
+    assert [note.code for note in file.notes] == ["role_left_out"]
+
+
 def test_markdown_images_stay_text(tmp_path: Path) -> None:
     file = read(tmp_path, "user:\nSee ![a cat](cat.png)")
 
@@ -338,7 +355,10 @@ HEADERS = {
     "a misspelt key": ("descripton: x", "did you mean 'description'"),
     "no YAML": ("name: [", "this is no YAML"),
     "a list": ("[a]", "a table of keys and values"),
-    "an input without a name": ("inputs: [{kind: string}]", "a table with a name"),
+    "an input without a name": ("inputs: [{kind: string}]", "a name is missing"),
+    "an input that is a text": ("inputs: [name]", "must be a table"),
+    "two tools of one name": ("tools: [{name: f}, {name: f}]", "two tools are named 'f'"),
+    "a tool that is a text": ("tools: [f]", "must be a table"),
     "an image": ("inputs: [{name: v, kind: image}]", "an image, a file or sound"),
     "a tool without a name": ("tools: [{kind: function}]", "a tool needs a name"),
     "a limit": ("model: {options: {maxOutputTokens: many}}", "must be a number"),
@@ -450,6 +470,36 @@ def test_what_is_lost_is_noted() -> None:
     ]
     assert "priority, tokens" in written.notes[0].detail
     assert "one\n\n{{ clock('UTC', a, b='c') }}" in written.text
+
+
+def test_groups_are_written_as_what_they_send() -> None:
+    inner = GroupSection([TextSection("a"), TextSection("b", "user")])
+    prompt = Prompt([inner, GroupSection([inner, TextSection("c")], "assistant", separator=" ")])
+
+    assert write_prompty(prompt).text.endswith(
+        "---\nsystem:\na\n\nuser:\nb\n\nassistant:\na\n\nb c\n"
+    )
+
+
+def test_what_is_no_plain_data_is_left_out_with_a_note(tmp_path: Path) -> None:
+    file = PromptFile(
+        prompt=Prompt([UserMessage("<<$a>> <<$b>>")]),
+        format="promptsections",
+        options={"seed": 1, "stop": ["x", object()], "tool": {"of": object(), "n": (1,)}},
+        variables={"a": {"type": ["string", "null"], "default": object()}},
+        memory={"b": object()},
+    )
+    written = write_prompty(file)
+
+    assert [(note.code, note.path) for note in written.notes] == [
+        ("not_written", "model.options.stopSequences"),
+        ("not_written", "model.options.additionalProperties.tool.of"),
+        ("not_written", "inputs.default"),
+        ("not_written", "inputs.example"),
+    ]
+    back = read(tmp_path, written.text)
+    assert back.options == {"seed": 1, "stopSequences": ["x"], "tool": {"n": [1]}}
+    assert back.variables == {"a": {"type": "string"}, "b": {"type": "string"}}
 
 
 def test_a_text_that_would_begin_another_message_is_refused() -> None:

@@ -258,7 +258,7 @@ def test_what_cannot_be_said_is_an_error_with_its_line(tmp_path: Path, name: str
 SETTINGS = {
     "no template": ("name: x", "'template' is missing"),
     "a misspelt key": ("template: x\ntemplate_fromat: x", "did you mean 'template_format'"),
-    "a variable without a name": ("template: x\ninput_variables: [{default: 1}]", "with a name"),
+    "a variable without a name": ("template: x\ninput_variables: [{default: 1}]", "needs a name"),
     "a schema": ("template: x\ninput_variables: [{name: a, json_schema: '{'}]", "a JSON Schema"),
     "a schema that is a list": (
         "template: x\ninput_variables: [{name: a, json_schema: [1]}]",

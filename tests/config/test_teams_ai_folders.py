@@ -501,12 +501,8 @@ WRONG: Mapping[str, tuple[Mapping[str, object], str, str]] = {
     "a number for a text": ({"config": {"description": 7}}, "description", "a text, not 7"),
     "a list for a table": ({"config": {"completion": []}}, "completion", "a table"),
     "a list": ({"config": []}, "config.json:1: ", "a table of keys and values"),
-    "backends": ({"config": {"default_backends": [{}]}}, "default_backends", "names of models"),
-    "a backend": (
-        {"config": {"default_backends": [1]}},
-        "default_backends[0]",
-        "a table or a text",
-    ),
+    "backends": ({"config": {"default_backends": [{}]}}, "default_backends[0]", "a text"),
+    "two actions of one name": ({"actions": [ACTIONS[1]] * 2}, "actions.json:1: [1]: ", "'off'"),
     "no backends": ({"config": {"default_backends": "a"}}, "default_backends", "a list"),
     "an augmentation": (
         {"config": {"augmentation": {"augmentation_type": "monolog"}}},
@@ -528,11 +524,6 @@ WRONG: Mapping[str, tuple[Mapping[str, object], str, str]] = {
         "data_sources.docs",
         "0",
     ),
-    "a source with a slash": (
-        {"config": {"augmentation": {"data_sources": {"a/b": 9}}}},
-        "data_sources.a/b",
-        "'/'",
-    ),
     "a prompt of Semantic Kernel": (
         {"config": {"input_variables": []}},
         "input_variables",
@@ -549,17 +540,37 @@ WRONG: Mapping[str, tuple[Mapping[str, object], str, str]] = {
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, name: str) -> None:
     files, place, words = WRONG[name]
     folder = write(tmp_path, **files)
-    given = {} if "not there" in name else {"docs": search, "a/b": search}
+    given = {} if "not there" in name else {"docs": search}
 
     with pytest.raises(ConfigError) as caught:
-        read_folder(
-            folder,
-            data_sources={"docs": search, "a/b": search} if "docs" in place or "/" in place else {},
-        )
+        read_folder(folder, data_sources=given)
     assert caught.value.kind == "invalid"
     assert place in str(caught.value)
     assert words in str(caught.value)
     assert str(folder) in str(caught.value)
+
+
+def test_a_data_source_that_cannot_be_called_is_refused(tmp_path: Path) -> None:
+    config = {"augmentation": {"data_sources": {"docs": 9}}}
+
+    with pytest.raises(ConfigError, match="must be a function of query and scope"):
+        read_folder(write(tmp_path, config=config), data_sources={"docs": 7})
+
+
+@pytest.mark.parametrize("order", ["teams_ai", "cache"])
+def test_data_sources_may_have_any_name(tmp_path: Path, order: str) -> None:
+    names = ["a/b", "a-b", "", "template", "actions", "input", "history", "ü 1"]
+    config = {
+        "augmentation": {
+            "augmentation_type": "sequence", "data_sources": dict.fromkeys(names, 100)
+        }
+    }  # fmt: skip
+    folder = write(tmp_path, config=config)
+    file = read_folder(folder, data_sources=dict.fromkeys(names, search), order=order)
+
+    assert sum("page on Q" in text for _, text in texts(file, {"input": "Q"})) in (1, 8)
+    paths = ("instructions/ü 1", "instructions/a-b") if order == "teams_ai" else ("ü 1", "a-b")
+    assert set(paths) <= file.places.keys()
 
 
 def test_known_sources_are_named(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ It knows no language but ours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
 
 from attrs import frozen
 
@@ -79,7 +80,8 @@ def merged(pieces: Iterable[Piece]) -> list[Piece]:
 
 # --- writing --------------------------------------------------------------------------------------
 
-_DELIMITERS = (("<<", ">>"), ("{{", "}}"), ("[[", "]]"), ("@{", "}@"))
+_DELIMITERS = (("<<", ">>"), ("{{", "}}"), ("@{", "}@"))
+"""The last can always be used: no end of a text runs into two different characters."""
 
 
 def to_template(pieces: Sequence[Piece]) -> Template:
@@ -87,7 +89,7 @@ def to_template(pieces: Sequence[Piece]) -> Template:
     joined = list(_joined(pieces))
     delimiters = next(
         pair
-        for pair in _possible(joined)
+        for pair in _DELIMITERS
         if all(_stands_apart(joined, index, pair[0]) for index in range(len(joined)))
     )
     return Template(_source(joined, delimiters), delimiters=delimiters)
@@ -104,14 +106,6 @@ def _joined(pieces: Sequence[Piece]) -> Iterator[str | Variable | Call]:
             yield piece
             text = ""
     yield text
-
-
-def _possible(joined: Sequence[str | Variable | Call]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of delimiters; the last one begins with a character that the text lacks."""
-    yield from _DELIMITERS
-    used = {character for piece in joined if isinstance(piece, str) for character in piece}
-    free = next(chr(code) for code in range(0x2460, 0x110000) if chr(code) not in used)
-    yield f"{free}{{", "}"
 
 
 def _stands_apart(joined: Sequence[str | Variable | Call], index: int, opening: str) -> bool:
@@ -139,6 +133,8 @@ def _source(joined: Sequence[str | Variable | Call], delimiters: tuple[str, str]
                 words = [piece.name, *(_argument(value) for value in piece.arguments)]
                 words += [f"{key}={_argument(value)}" for key, value in piece.keywords]
                 parts.append(f"{opening}{' '.join(words)}{closing}")
+            case _:
+                assert_never(piece)
     return "".join(parts)
 
 

@@ -74,10 +74,10 @@ def read_inputs(header: Keys) -> Inputs:
 def _declared(header: Keys, key: str) -> Iterator[tuple[str, Any]]:
     """Yield name and declaration, whether they stand in a list or in a table."""
     if isinstance(header.plain(key), list):
-        for item in header.items(key):
-            name = item.text("name") if isinstance(item, Keys) else item
-            if not isinstance(item, Keys) or not name:
-                raise header.error("each must be a table with a name", key)
+        for item in header.tables(key):
+            name = item.text("name")
+            if not name:
+                raise item.error("a name is missing")
             yield name, item
         return
     table = header.inner(key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import assert_never
 
 from attrs import field, fields, frozen
 
@@ -131,6 +132,8 @@ class MessageWriter:
                 given += [f"{key}={self._argument(value, path)}" for key, value in node.keywords]
                 name = self._path(node.name, path)
                 return f"{{{{ {name}({', '.join(given)}) }}}}"
+            case _:
+                assert_never(node)
 
     def _argument(self, value: Argument, path: str) -> str:
         return self._path(value.path, path) if isinstance(value, Variable) else repr(value)

@@ -28,7 +28,6 @@ from promptsections.config.prompt_file import Place, PromptFile
 from promptsections.config.prompty.inputs import Inputs, object_schema, read_inputs
 from promptsections.config.prompty.roles import Speech, speeches
 from promptsections.config.remarks import Remarks
-from promptsections.errors import DefinitionError
 from promptsections.messages import Role, Tool
 from promptsections.prompt import Prompt
 from promptsections.sections import (
@@ -204,7 +203,10 @@ def _read_tools(header: Keys, remarks: Remarks) -> list[Tool]:
         for item in _listed(owner, key):
             kind = item.text("kind") or item.text("type") or "function"
             if kind == "function":
-                tools.append(_read_tool(item))
+                tool = _read_tool(item)
+                if tool.name in (other.name for other in tools):
+                    raise item.error(f"two tools are named {tool.name!r}")
+                tools.append(tool)
             else:
                 remarks.say("tools_left_out", item.path(), f"a tool of kind {kind!r} is not read")
     return tools
@@ -214,22 +216,19 @@ def _listed(owner: Keys, key: str) -> list[Keys]:
     if isinstance(owner.plain(key), dict):
         table = owner.inner(key)
         return [table.inner(name) for name in table]
-    return [item for item in owner.items(key) if isinstance(item, Keys)]
+    return owner.tables(key)
 
 
 def _read_tool(item: Keys) -> Tool:
     function = item.inner("function") if "function" in item else item
-    name = function.text("name") or (str(item.location[-1]) if item.location else None)
-    if "name" not in function and isinstance(item.location[-1], int):
+    name = function.text("name") or item.location[-1]  # in a table of tools, the key is the name
+    if isinstance(name, int):
         raise item.error("a tool needs a name")
     schema: Mapping[str, Any] = object_schema(function, "parameters")
     if isinstance(function.plain("parameters"), dict):
         written = function.inner("parameters").to_dict()
         schema = written if isinstance(written.get("properties"), dict) else schema
-    try:
-        return Tool(str(name), function.text("description") or "", schema)
-    except DefinitionError as error:
-        raise item.error(error.message) from error
+    return Tool(name, function.text("description") or "", schema)
 
 
 # --- the body -------------------------------------------------------------------------------------

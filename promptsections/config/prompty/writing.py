@@ -73,7 +73,31 @@ def _header(file: PromptFile, writer: MessageWriter) -> Mapping[str, Any]:
         "tools": [_tool(tool) for tool in file.prompt.all_tools()],
         "template": {"format": {"kind": "jinja2"}, "parser": {"kind": "prompty"}},
     }
-    return {key: value for key, value in header.items() if value not in (None, [], {})}
+    return {
+        key: _plain(value, key, writer.remarks)
+        for key, value in header.items()
+        if value not in (None, [], {})
+    }
+
+
+def _plain(value: Any, path: str, remarks: Remarks) -> Any:
+    """Return a copy of what is plain data; what is none is left out with a note."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            pairs = cast("Mapping[object, Any]", value).items()
+            items = {str(key): _plain(item, f"{path}.{key}", remarks) for key, item in pairs}
+            return {key: item for key, item in items.items() if item is not _NOTHING}
+        case list() | tuple():
+            listed = [_plain(item, path, remarks) for item in cast("Sequence[Any]", value)]
+            return [item for item in listed if item is not _NOTHING]
+        case _:
+            remarks.say("not_written", path, f"a {type(value).__name__} is no plain data")
+            return _NOTHING
+
+
+_NOTHING = object()
 
 
 _OPTIONS = {
@@ -121,10 +145,7 @@ def _inputs(file: PromptFile, writer: MessageWriter) -> Sequence[Mapping[str, An
         inside = any(path.startswith(f"{name}.") for path in writer.used)
         kind = schema.get("type", "object" if inside else "string")
         kind = "thread" if name in writer.threads else kind
-        item: dict[str, Any] = {"name": name, "kind": _KINDS.get(kind, kind)}
-        item |= {key: schema[key] for key in ("description", "default") if key in schema}
-        if "enum" in schema:
-            item["enumValues"] = schema["enum"]
+        item: dict[str, Any] = {"name": name, **_property({**schema, "type": kind})}
         if name in file.memory and "default" not in item and kind != "thread":
             item["example"] = file.memory[name]
         inputs.append(item)

@@ -152,10 +152,10 @@ def _variables(keys: Keys) -> tuple[Mapping[str, Mapping[str, Any]], Mapping[str
     """Return the declared variables as JSON Schemas, and what they are if nobody says."""
     variables: dict[str, Mapping[str, Any]] = {}
     memory: dict[str, Any] = {}
-    for item in keys.items("input_variables"):
-        name = item.text("name") if isinstance(item, Keys) else item
-        if not isinstance(item, Keys) or not name:
-            raise keys.error("each must be a table with a name", "input_variables")
+    for item in keys.tables("input_variables"):
+        name = item.text("name")
+        if not name:
+            raise item.error("a variable needs a name")
         schema = _schema(item)
         description = item.text("description")
         schema |= {"description": description} if description else {}

@@ -116,7 +116,14 @@ def _actions(file: Path) -> list[Tool]:
     node = read_json(file)
     if not isinstance(node, Items):
         raise invalid(file, "must hold a list of actions", node.line)
-    return [_action(Keys.of_item(file, node, index)) for index in range(len(node.items))]
+    actions: dict[str, Tool] = {}
+    for index in range(len(node.items)):
+        keys = Keys.of_item(file, node, index)
+        action = _action(keys)
+        if action.name in actions:
+            raise keys.error(f"two actions are named {action.name!r}")
+        actions[action.name] = action
+    return list(actions.values())
 
 
 def _action(keys: Keys) -> Tool:
@@ -124,10 +131,7 @@ def _action(keys: Keys) -> Tool:
     if not name:
         raise keys.error("an action needs a name")
     schema = keys.inner("parameters").to_dict() or {"type": "object", "properties": {}}
-    try:
-        return Tool(name, keys.text("description") or "", schema)
-    except DefinitionError as error:
-        raise keys.error(error.message) from error
+    return Tool(name, keys.text("description") or "", schema)
 
 
 @frozen
@@ -173,7 +177,7 @@ class _Sections:
         for name, budget in self.settings.sources.items():
             source = self._source(name)
             try:
-                yield TurnSource(source, role=role, name=name, tokens=budget)
+                yield TurnSource(source, role=role, name=_section_name(name), tokens=budget)
             except DefinitionError as error:
                 raise self._source_error(name, error.message) from error
 
@@ -221,9 +225,18 @@ class _Sections:
         places = {"instructions": text, "instructions/template": text}
         in_group = self.options.get("order", "teams_ai") != "cache"
         for name in self.settings.sources:
-            place = Place(keys.file, keys.line("augmentation", "data_sources", name))
-            places[f"instructions/{name}" if in_group else name] = place
+            if _section_name(name) is not None:
+                place = Place(keys.file, keys.line("augmentation", "data_sources", name))
+                places[f"instructions/{name}" if in_group else name] = place
         return places
+
+
+_TAKEN = ("instructions", "template", "actions", "history", "input")
+
+
+def _section_name(source: str) -> str | None:
+    """Return the name of the section of a data source; `None` if it cannot have the same."""
+    return None if source in _TAKEN or not source or "/" in source else source
 
 
 def _budget(value: BudgetLike) -> Budget:

@@ -127,12 +127,8 @@ def _remark(keys: Keys, completion: Keys, remarks: Remarks) -> None:
 def _model(keys: Keys, completion: Keys) -> str | None:
     """Return the model; in schema 1 the first of `default_backends` comes first."""
     is_first = keys.plain("schema") in (None, 1)
-    backends = keys.items("default_backends") if is_first else []
-    if backends:
-        if not isinstance(backends[0], str):
-            raise keys.error("must be a list of names of models", "default_backends")
-        return backends[0]
-    return completion.text("model")
+    backends = keys.texts("default_backends") if is_first else []
+    return backends[0] if backends else completion.text("model")
 
 
 def _given(completion: Keys) -> Mapping[str, Any]:
