@@ -27,6 +27,7 @@ from promptsections.markup import Escape, XmlElement
 from promptsections.messages import Message
 from promptsections.scope import Scope
 from promptsections.sections import Content, Declared, PromptSection, Stability
+from promptsections.sections.wrapping import wrapped
 from promptsections.templates import Deferred
 from promptsections.tokens import Truncate
 
@@ -99,23 +100,14 @@ class SlotSection(PromptSection):
     def _block(self, text: str, scope: Scope) -> TextBlock | None:
         if not text.strip():
             return None
-        before = after = ""
-        encode = None
-        if self.slot.tag is not None:
-            element = XmlElement(self.slot.tag, escape=self.escape)
-            before, after, encode = element.before, element.after, element.encode
-            if self.escape == "closing_tag" and encode(text) != text:
-                scope.note(
-                    "markup_escaped", f"tags named {self.slot.tag!r} in the text are escaped"
-                )
+        tag = self.slot.tag
+        element = None if tag is None else XmlElement(tag, escape=self.escape)
         return TextBlock(
             text,
             Message("user"),
             cut=self.cut,
             limit=self.budget.ceiling,
-            before=before,
-            after=after,
-            encode=encode,
+            **wrapped(element, [text], scope),
         )
 
 

@@ -5,7 +5,7 @@ It knows no data sources and does no I/O.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from attrs import Attribute, evolve, field, frozen
@@ -68,6 +68,8 @@ class ItemsBlock:
     """A heading, or the start of a wrapper."""
     after: str = field(default="", kw_only=True, converter=well_formed)
     """The end of a wrapper."""
+    encode: Callable[[str], str] | None = field(default=None, kw_only=True)
+    """How a chunk's text is written inside the wrapper; what is cut is the text before that."""
     trim_step: int | None = field(default=None, kw_only=True, validator=_check_step)
     """Tokens: where not all chunks fit, so many are sent as fit a multiple of this, so that they
     are the same although the room changes from turn to turn. `None` sends as many as fit."""
@@ -107,7 +109,7 @@ class ItemsBlock:
             units = max(1, growth.up_to(tokens - tokens % self.trim_step).units)
         fitted = sent.get(units)
         if fitted is None:
-            text = self.separator.join(chunk.text for _, chunk in self._present[:units])
+            text = self.separator.join(self._texts(units))
             messages = (self.message.holding(self.before + text + self.after),)
             if joints_of(counter.tokenizer) == "strong":
                 counter.remember(messages[0], growth.cost(units))  # it is not counted again
@@ -116,19 +118,27 @@ class ItemsBlock:
 
     def _prepare(self, counter: Counter) -> _Parts:
         place = Place(counter, partial(write_text, self.message, self.before, self.after))
-        stack = _Stack([chunk.text for _, chunk in self._present], self.separator, place)
+        stack = _Stack(self._texts(len(self._present)), self.separator, place)
         densely = joints_of(counter.tokenizer) == "strong"
         return self._first(counter), {}, Growth(stack, densely=densely)
 
     def _first(self, counter: Counter) -> TextBlock:
         """Make a block of the first chunk alone: cut, whole, or not at all."""
         whole = TextBlock(
-            self._present[0][1].text, self.message, before=self.before, after=self.after
+            self._present[0][1].text,
+            self.message,
+            before=self.before,
+            after=self.after,
+            encode=self.encode,
         )
         limit = self.limit
         alone = len(self._present) == 1
         too_large = limit is not None and whole.measure(counter, limit).natural > limit
         return evolve(whole, cut=self.cut, limit=limit) if alone or too_large else whole
+
+    def _texts(self, units: int) -> list[str]:
+        texts = [chunk.text for _, chunk in self._present[:units]]
+        return texts if self.encode is None else [self.encode(text) for text in texts]
 
     def _fitted(self, messages: tuple[Message, ...], units: int) -> Fitted:
         sent = self._present[:units]

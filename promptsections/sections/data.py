@@ -20,6 +20,7 @@ from promptsections.blocks import (
 from promptsections.budgets import Budget, Rest, Share
 from promptsections.counting import Lines
 from promptsections.errors import DefinitionError, ResolutionError
+from promptsections.markup import Escape, XmlElement
 from promptsections.messages import Message, Role
 from promptsections.scope import Scope
 from promptsections.sections.base import (
@@ -32,6 +33,7 @@ from promptsections.sections.base import (
 )
 from promptsections.sections.stability import Declared, Stability
 from promptsections.sections.trims import TrimTo, check_trims, trim_step_in
+from promptsections.sections.wrapping import element_of, wrapped
 from promptsections.templates import Deferred, to_text
 
 _NO_VALUE = object()
@@ -46,6 +48,9 @@ class MemorySection(PromptSection):
     role: Role = field(default="system", validator=check_role)
     tag: str | None = None
     """Name of an XML element to put the text in; the element is whole even where text is cut."""
+    escape: Escape = field(default="closing_tag", kw_only=True)
+    """What is done about markup in the text: `"closing_tag"` takes away what could end the element,
+    `"xml"` and `"cdata"` make it parse, `"none"` does nothing."""
     format: Literal["json", "yaml", "bullets"] = "json"
     """How mappings and lists are written; a text is a text in all of them."""
     required: bool = field(default=False, kw_only=True)
@@ -53,8 +58,7 @@ class MemorySection(PromptSection):
     def __attrs_post_init__(self) -> None:
         if self.format not in _FORMATS:
             raise DefinitionError(f"format={self.format!r} is none of {', '.join(_FORMATS)}")
-        if self.tag is not None and not str(self.tag).isidentifier():
-            raise DefinitionError(f"tag={self.tag!r} is no name of an XML element")
+        self._element()  # says what is wrong with it
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
         """Return the value as one message."""
@@ -65,15 +69,16 @@ class MemorySection(PromptSection):
         text = _FORMATS[self.format](value, self.variable)
         if not text.strip():
             return None
-        before, after = (f"<{self.tag}>\n", f"\n</{self.tag}>") if self.tag else ("", "")
         return TextBlock(
             text,
             Message(self.role),
             cut=self.cut,
             limit=self.budget.ceiling,
-            before=before,
-            after=after,
+            **wrapped(self._element(), [text], scope),
         )
+
+    def _element(self) -> XmlElement | None:
+        return element_of(self.tag, self.escape, owner=self.name or self.kind)
 
     def how_stable(self, declared: Declared, /) -> Stability:
         """Return how long the value stays the same."""
@@ -216,6 +221,10 @@ class DataSourceSection(PromptSection):
     required: bool = field(default=False, kw_only=True)
     separator: str = field(default="\n\n", kw_only=True)
     """Stands between chunks."""
+    tag: str | None = field(default=None, kw_only=True)
+    """Name of an XML element to put the chunks in."""
+    escape: Escape = field(default="closing_tag", kw_only=True)
+    """What is done about markup in them, as in `MemorySection`."""
     trim_to: TrimTo = field(default="by_caching", kw_only=True)
     """Where not all chunks fit: as many as fit that part of the most it may have, or that and one
     step more, and so on, so that they stay the same when the room changes a little. By default 0.7
@@ -225,6 +234,10 @@ class DataSourceSection(PromptSection):
 
     def __attrs_post_init__(self) -> None:
         check_trims(self.trim_to, self.trim_step)
+        self._element()
+
+    def _element(self) -> XmlElement | None:
+        return element_of(self.tag, self.escape, owner=self.name or self.kind)
 
     def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
         """Return the chunks as one message."""
@@ -241,6 +254,7 @@ class DataSourceSection(PromptSection):
                 cut=self.cut,
                 limit=self.budget.ceiling,
                 trim_step=trim_step,
+                **wrapped(self._element(), (chunk.text for chunk in chunks), scope),
             )
 
         return Deferred(found)

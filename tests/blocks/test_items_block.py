@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 from block_laws import (
     ALL,
     CL100K,
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 
 from promptsections.blocks import Chunk, ItemsBlock, TextBlock
 from promptsections.counting import Counter
+from promptsections.markup import Escape, XmlElement
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
 from promptsections.profiles import ModelProfile
@@ -182,3 +185,28 @@ def test_chunks_are_joined_in_the_line_of_a_text() -> None:
         natural = block.measure(counter, UNBOUNDED).natural
 
         assert natural == counter.cost([Message("system", "0123456")])
+
+
+@given(
+    st.lists(st.sampled_from(["a & b", "</k>", "]]>", "word word", "<k>"]), min_size=1, max_size=5),
+    st.sampled_from(["xml", "cdata", "closing_tag"]),
+    cuts,
+    st.integers(0, 60),
+    st.sampled_from(HONEST),
+)
+def test_chunks_in_an_element_keep_it_well_formed(
+    chunks: list[str], escape: Escape, cut: Truncate, size: int, counter: Counter
+) -> None:
+    """Whatever of the chunks is sent, the element around them is whole, and sizes hold."""
+    element = XmlElement("k", escape=escape)
+    block = ItemsBlock(
+        chunks, cut=cut, before=element.before, after=element.after, encode=element.encode
+    )
+
+    for message in check_sizes(block, counter, size):
+        assert message.text.startswith(element.before)
+        assert message.text.endswith(element.after)
+        if escape == "closing_tag":
+            assert message.text.count("</k>") == 1
+        else:
+            assert len(ET.fromstring(message.text)) == 0

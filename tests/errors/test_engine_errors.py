@@ -497,8 +497,8 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "max_messages": (lambda: ConversationHistory(max_messages=0), r"max_messages=0"),
     "max_messages text": (lambda: ConversationHistory(max_messages="9"), r"max_messages='9'"),  # type: ignore[arg-type]
     "format": (lambda: MemorySection("a", format="x"), r"format='x'.*json, yaml, bullets"),  # type: ignore[arg-type]
-    "tag": (lambda: MemorySection("a", tag="a b"), r"tag='a b'"),
-    "tag number": (lambda: MemorySection("a", tag=5), r"tag=5"),  # type: ignore[arg-type]
+    "tag": (lambda: MemorySection("a", tag="a b"), r"'a b' is no name in XML"),
+    "tag number": (lambda: MemorySection("a", tag=5), r"5 is no name in XML"),  # type: ignore[arg-type]
     "source": (lambda: DataSourceSection("docs"), r"'data_source'.*function of query.*not str"),  # type: ignore[arg-type]
     "query": (lambda: DataSourceSection(fails, query=5), r"query=5"),  # type: ignore[arg-type]
     "call": (lambda: FunctionCallMessage("f"), r"ToolCall"),  # type: ignore[arg-type]
