@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from attrs import Factory, frozen
 
@@ -142,6 +143,27 @@ class Results:
     def measured(self, key: str) -> float | None:
         """Return one of the numbers beside the workload, if it was measured."""
         return next((found.value for found in self.measures if found.key == key), None)
+
+
+def from_dict(data: Mapping[str, Any]) -> Results:
+    """Read what was written as JSON."""
+    cases = [
+        Case(
+            case["budget"],
+            case["history"],
+            [Reading(**found) for found in case["readings"]],
+            [Absent(**found) for found in case["absent"]],
+        )
+        for case in data["cases"]
+    ]
+    return Results(
+        data["machine"],
+        data["runs"],
+        cases,
+        [Phase(**found) for found in data["phases"]],
+        [Measure(**found) for found in data["measures"]],
+        [Goal(**found) for found in data["goals"]],
+    )
 
 
 def each(cases: Sequence[Case], budget: int) -> Iterator[Case]:

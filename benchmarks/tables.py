@@ -60,6 +60,23 @@ def tables(results: Results) -> list[Table]:
     return made
 
 
+def in_short(results: Results) -> str:
+    """Return the longest history at each budget, for the README."""
+    budgets = sorted({case.budget for case in results.cases})
+    longest = [list(each(results.cases, budget))[-1] for budget in budgets]
+    heads = (f"{budget:,} tokens{when}" for budget in budgets for when in ("", ", warm"))
+    lines: list[list[str]] = []
+    for name in results.subjects():
+        found = [case.of(name) for case in longest]
+        lines.append([name, *(cell for one in found for cell in _cold_and_warm(one))])
+    head = (f"CPU ms, {longest[0].history:,} messages", *heads)
+    return Table("speed", "In short", head, lines).markdown()
+
+
+def _cold_and_warm(found: Reading | None) -> tuple[str, str]:
+    return (ms(found.cold), ms(found.warm)) if found else (NONE, NONE)
+
+
 def _times(results: Results, budget: int) -> Table:
     cases = list(each(results.cases, budget))
     longest = cases[-1]

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
 from benchmarks import page
@@ -34,6 +34,7 @@ from benchmarks.results import (
     Phase,
     Reading,
     Results,
+    from_dict,
 )
 from benchmarks.scenarios import measure_all
 from benchmarks.tables import tables
@@ -129,19 +130,27 @@ def test_picture_has_a_line_and_a_label_for_each_subject() -> None:
     assert all(b - a >= 14 for a, b in pairwise(heights))
 
 
-def test_page_holds_each_table_in_its_place(tmp_path: Path) -> None:
-    copy = tmp_path / "how-fast.md"
-    shutil.copy(page.PAGE, copy)
+def pages(folder: Path) -> tuple[Path, Path]:
+    copies = folder / page.PAGE.name, folder / page.README.name
+    for original, copy in zip((page.PAGE, page.README), copies, strict=True):
+        shutil.copy(original, copy)
+    return copies
 
-    written = page.update(results(), copy)
+
+def test_page_holds_each_table_in_its_place(tmp_path: Path) -> None:
+    copy, readme = pages(tmp_path)
+
+    written = page.update(results(), copy, readme)
 
     text = copy.read_text(encoding="utf-8")
     assert [path.name for path in written] == [
         "how-fast.md",
+        "README.md",
         "how-fast-4096.svg",
         "how-fast-100000.svg",
     ]
     assert "cores 2; medians of 5 measurements." in text
+    assert "| promptsections | 1.50 | 0.25 | 1.50 | 0.25 |" in readme.read_text(encoding="utf-8")
     assert "| another peer | cannot be installed: no such version |" in text
     assert "on the page" not in text.partition("## What we promise")[2].splitlines()[3]
     words = re.compile(r"(<!-- [\w-]+ -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -149,12 +158,11 @@ def test_page_holds_each_table_in_its_place(tmp_path: Path) -> None:
 
 
 def test_run_that_did_not_measure_everything_is_not_written_into_the_page(tmp_path: Path) -> None:
-    copy = tmp_path / "how-fast.md"
-    shutil.copy(page.PAGE, copy)
+    copy, readme = pages(tmp_path)
     before = copy.read_text(encoding="utf-8")
 
     with pytest.raises(ValueError, match="do not agree about: measures"):
-        page.update(evolve(results(), measures=[]), copy)
+        page.update(evolve(results(), measures=[]), copy, readme)
 
     assert copy.read_text(encoding="utf-8") == before
 
@@ -164,6 +172,12 @@ def test_pictures_of_the_page_are_those_that_a_run_writes() -> None:
 
     assert shown == [f"how-fast-{budget}.svg" for budget in BUDGETS]
     assert all(page.PAGE.with_name(name).exists() for name in shown)
+
+
+def test_results_come_back_from_json() -> None:
+    found = results()
+
+    assert asdict(from_dict(json.loads(json.dumps(asdict(found))))) == asdict(found)
 
 
 # --- peers --------------------------------------------------------------------------------------
