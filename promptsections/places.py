@@ -41,6 +41,7 @@ class Place:
     name: str
     in_text: bool
     lines: Lines
+    budget: Budget
     limits: tuple[Budget, ...]
     """Budgets around it and its own, outer ones first, as far as they limit anything."""
     stability: Stability
@@ -64,7 +65,7 @@ class Place:
             kind=section.kind,
             required=section.required,
             priority=section.priority,
-            budget=section.budget,
+            budget=self.budget,
             lines=self.lines,
             block=block,
             failure=failure,
@@ -165,6 +166,7 @@ def _enter(
             name,
             in_text,
             section.lines(),
+            section.budget,
             inner_limits,
             said or section.how_stable(declared),
             said or lead,

@@ -250,12 +250,12 @@ def to_block(section: PromptSection, content: Content) -> Block | None:
         # To ask the protocol takes much longer.
         case TextBlock() | ItemsBlock() | HistoryBlock() | PartedTextBlock():
             return content
+        case Message():
+            return _message_block(section, content)
         case None | "":
             return None
         case str():
             return TextBlock(content, cut=section.cut, limit=section.budget.ceiling)
-        case Message():
-            return _message_block(section, content)
         case Mapping():  # not in the contract, but what people try
             return _message_block(section, to_message(content))
         case Block():
