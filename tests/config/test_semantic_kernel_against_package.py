@@ -3,8 +3,7 @@
 It brings some 80 packages along, so it has an environment of its own:
 
     python -m venv kernel && kernel/bin/pip install -e ".[testing,semantic-kernel]" pytest
-    kernel/bin/python -m pytest -c /dev/null --rootdir . \\
-        tests/config/test_semantic_kernel_against_package.py
+    kernel/bin/python -m pytest -o addopts= tests/config/test_semantic_kernel_against_package.py
 """
 
 from __future__ import annotations

@@ -4,12 +4,13 @@ It needs `teams-ai`, which needs an older `openai` than the rest of our tests, s
 environment of its own:
 
     python -m venv teams && teams/bin/pip install -e ".[testing,teams-ai]" pytest
-    teams/bin/python -m pytest tests/teams_ai/test_against_package.py
+    teams/bin/python -m pytest -o addopts= tests/teams_ai/test_against_package.py
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import warnings
 from typing import Any
 
@@ -21,12 +22,14 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the package's own dependencies are old
     pytest.importorskip("teams.ai.prompts", reason="teams-ai is not installed here")
     from teams.ai import prompts as theirs
+    from teams.ai.data_sources import TextDataSource
     from teams.ai.tokenizers import GPTTokenizer
     from teams.state import ConversationState, Memory, TempState, TurnState, UserState
 
 import tiktoken
 
 import promptsections as ours
+from promptsections.config import read_folder
 from promptsections.tokens.tiktoken_encoding import CL100K_PATTERN, read_ranks
 
 ENCODING = "cl100k_base"
@@ -299,3 +302,58 @@ def test_their_calls_are_free_and_ours_are_counted():
     assert result.length < 10
     assert rendered.token_count > 50
     assert [message.role for message in rendered.messages] == ["user", "assistant", "tool"]
+
+
+# --- prompt folders -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("completion", "augmentation"),
+    [
+        ({}, {}),
+        ({"include_history": False}, {"augmentation_type": "none"}),
+        ({"include_input": False, "max_input_tokens": 900}, {"data_sources": {"docs": 100}}),
+        ({"model": "gpt-4o", "temperature": 0.5}, {"augmentation_type": "tools"}),
+    ],
+)
+def test_a_folder_is_the_same_prompt(tmp_path, completion, augmentation):
+    folder = tmp_path / "chat"
+    folder.mkdir()
+    config = {"schema": 1.1, "completion": completion, "augmentation": augmentation}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "skprompt.txt").write_text("You are {{$user.mood}}.\n{{shout a}}", encoding="utf-8")
+    (folder / "actions.json").write_text(
+        '[{"name": "f", "description": "d", "parameters": {"type": "object"}}]', encoding="utf-8"
+    )
+    turns = [theirs.Message("user", "one"), theirs.Message("assistant", "two")]
+    values = {"user.mood": "calm", "conversation.chat_history": turns, "temp.input": "three"}
+    manager = theirs.PromptManager(theirs.PromptManagerOptions(prompts_folder=str(tmp_path)))
+    manager.add_data_source(TextDataSource("docs", "a page"))
+
+    their_file = asyncio.run(manager.get_prompt("chat"))
+    our_file = read_folder(folder, data_sources={"docs": lambda query, scope: ["a page"]})
+    state = {
+        "user": {"mood": "calm"},
+        "conversation": {"chat_history": [turn.to_dict() for turn in turns]},
+        "temp": {"input": "three"},
+    }
+    renderer = ours.Renderer(
+        tokenizer=ENCODING, functions={"shout": lambda *words: "|".join(words).upper()}
+    )
+
+    result = rendered_by_them(their_file.prompt, 900, values)
+    rendered = renderer.render(our_file.prompt, ours.ScopedMemory(state), budget=900)
+
+    assert [(m.role, text_of(m)) for m in result.output] == [
+        (m.role, m.text) for m in rendered.messages
+    ]
+    theirs_completion = their_file.config.completion
+    assert our_file.budget == theirs_completion.max_input_tokens
+    assert our_file.reserve_output_tokens == theirs_completion.max_tokens
+    assert our_file.model == theirs_completion.model
+    for key in ("temperature", "top_p", "presence_penalty", "frequency_penalty", "max_tokens"):
+        assert our_file.options[key] == getattr(theirs_completion, key)
+
+
+def text_of(message: Any) -> str:
+    return message.content if isinstance(message.content, str) else message.content[0].text
