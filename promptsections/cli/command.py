@@ -40,27 +40,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     streams.prepare()
     with _remarks():
-        return _run(words)
-
-
-def _run(words: Sequence[str]) -> int:
-    try:
         try:
-            typer.main.get_command(_application(words))(
-                args=list(words), prog_name="promptsections"
-            )
-        except SystemExit as done:  # the way every command ends
+            code = _run(words)
             streams.flush()
-            return done.code if isinstance(done.code, int) else int(done.code is not None)
         except (Failed, PromptSectionsError) as error:
             return _fail(error, words)
-    except streams.Closed:
-        streams.abandon()
-        return CLOSED
-    except Exception:
-        streams.write_error(traceback.format_exc())
-        streams.write_error("promptsections: this is a mistake of promptsections; please report it")
-        return BUG
+        except streams.Closed:
+            streams.abandon()
+            return CLOSED
+        except Exception:
+            streams.write_error(traceback.format_exc())
+            streams.write_error("promptsections: this is our mistake, not yours; please report it")
+            return BUG
+    return code
+
+
+def _run(words: list[str]) -> int:
+    command = typer.main.get_command(_application(words))
+    try:
+        command(args=words, prog_name="promptsections")
+    except SystemExit as done:  # the way every command ends
+        return done.code if isinstance(done.code, int) else int(done.code is not None)
     return 0
 
 
@@ -124,8 +124,11 @@ def _fail(error: Exception, words: Sequence[str]) -> int:
     failure = error if isinstance(error, Failed) else as_failure(error)
     if "--debug" in words:
         streams.write_error("".join(traceback.format_exception(failure.__cause__ or error)))
-    if "--json" in words:
-        streams.write_json({"error": failure.facts})
     streams.write_error(str(failure))
-    streams.flush()
+    try:
+        if "--json" in words:
+            streams.write_json({"error": failure.facts})
+        streams.flush()
+    except (Failed, streams.Closed):  # where nothing can be written, the code has to do
+        streams.abandon()
     return failure.exit_code

@@ -58,9 +58,7 @@ def drawn(text: str, stream: TextIO | None = None) -> str:
     encoding = (sys.stdout if stream is None else stream).encoding
     try:
         text.encode(encoding or "utf-8")
-    except UnicodeEncodeError:
-        return text.translate(_PLAIN)
-    except LookupError:  # an encoding that only the console knows
+    except (UnicodeEncodeError, LookupError):  # or an encoding that only the console knows
         return text.translate(_PLAIN)
     return text
 
@@ -153,5 +151,6 @@ def _write(text: str, stream: TextIO) -> None:
 
 def _closed(error: OSError) -> Exception:
     """Tell a reader that has gone from a disk that is full."""
-    gone = isinstance(error, BrokenPipeError) or error.errno in (errno.EPIPE, errno.EINVAL)
-    return Closed() if gone else error
+    if error.errno == errno.EPIPE or (error.errno == errno.EINVAL and os.name == "nt"):
+        return Closed()
+    return Failed(f"promptsections: the output cannot be written: {_why(error)}")

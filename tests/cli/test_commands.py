@@ -258,6 +258,25 @@ def test_a_section_that_fails_is_left_out_and_named(
     assert "Traceback" not in done.errors
 
 
+def test_folders_of_teams_ai_render_and_check(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "skprompt.txt").write_text("Hello {{$name}}, it is {{weather}}.")
+    completion = {"model": "gpt-4o", "max_input_tokens": 500}
+    sources = {"data_sources": {"docs": 100}}
+    (tmp_path / "config.json").write_text(
+        json.dumps({"schema": 1.1, "completion": completion, "augmentation": sources})
+    )
+    words = ("render", str(tmp_path), "--var", "name=Ana", "--var", "input=Hi")
+
+    done = command(*words, "--function", "weather=sunny")
+    missing = command(*words)
+
+    assert done.text == "── system ──\nHello Ana, it is sunny.\n\n── user ──\nHi\n"
+    assert "note sources_missing (docs): no such data source was given" in done.errors
+    assert missing.code == 3
+    assert "skprompt.txt:1: section 'instructions/template': function 'weather'" in missing.errors
+    assert command("check", str(tmp_path)).code == 0
+
+
 # --- explain ------------------------------------------------------------------------------------
 
 
@@ -361,7 +380,7 @@ def test_two_memories_part_at_a_byte(command: Command, prompt: Callable[..., str
     assert done.code == 1
     first, old, new = done.text.splitlines()
     assert first.startswith(
-        "the first 2476 of 2546 bytes are the same; then, in message 16 (user):"
+        "the first 2476 of 2546 bytes are the same; then, in message 16 (user, 'user_input'):"
     )
     assert "trail shoes are too small" in old
     assert "trail shoes are too large" in new

@@ -125,6 +125,21 @@ def test_a_reader_that_stops_is_no_error(x: str) -> None:
     assert errors == b""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+def test_an_output_that_is_full_is_an_error() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "promptsections", "schema", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            cwd=ROOT,
+        )
+
+    assert done.returncode == 3
+    assert b"the output cannot be written: No space left on device" in done.stderr
+
+
 def test_no_colours_without_a_terminal() -> None:
     done = run("explain", PROMPT, PYTHONUTF8="1", FORCE_COLOR="1", TERM="xterm-256color")
 
