@@ -81,6 +81,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         },
         "question": {},
         "extra": {},
+        "chat_history": {},
     }  # fmt: skip
     assert [(note.code, note.path) for note in file.notes] == [
         ("service_left_out", "execution_settings.other")

@@ -30,7 +30,7 @@ from promptsections import (
     Tokens,
     UndefinedVariableError,
 )
-from promptsections.config import PromptFile, read_folder
+from promptsections.config import TEAMS_AI_KINDS, PromptFile, dumps, loads, read_folder
 from promptsections.testing.tokenizers import WordTokenizer
 
 RENDERER = Renderer(tokenizer="cl100k_base")
@@ -383,6 +383,19 @@ def test_a_result_that_is_not_there_yet_leaves_its_call_out(tmp_path: Path) -> N
 
 
 # --- options --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["none", "tools", "monologue", "sequence"])
+@pytest.mark.parametrize("order", ["teams_ai", "cache"])
+def test_a_folder_can_be_written_in_our_format(tmp_path: Path, kind: str, order: str) -> None:
+    config = {"augmentation": {"augmentation_type": kind, "data_sources": {"docs": 0.3}}}
+    folder = write(tmp_path, text="Hi {{$n}}", config=config, actions=ACTIONS)
+    file = read_folder(folder, missing_sources="empty", order=order)
+    again = loads(dumps(file, kinds=TEAMS_AI_KINDS), kinds=TEAMS_AI_KINDS)
+
+    assert again.prompt.sections == file.prompt.sections
+    assert again.prompt.tools == file.prompt.tools
+    assert (again.budget, again.options) == (file.budget, file.options)
 
 
 def test_options_of_the_prompt_manager(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ Source: semantic-kernel 1.45.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -30,7 +30,7 @@ from promptsections.config.remarks import Remarks
 from promptsections.config.semantic_kernel.chat_markup import speeches
 from promptsections.errors import ConfigError
 from promptsections.prompt import Prompt
-from promptsections.sections import ConversationHistory, PromptSection
+from promptsections.sections import ConversationHistory, PromptSection, TemplateSection
 
 _LANGUAGES: Mapping[str, Callable[[str], list[Piece]]] = {
     "semantic-kernel": read_kernel,
@@ -84,6 +84,7 @@ def read_semantic_kernel(
     variables, memory = _variables(keys)
     options, limit, model = _settings(keys, remarks)
     prompt = Prompt(_sections(found, histories))
+    undeclared = dict.fromkeys(_used(prompt), cast("Mapping[str, Any]", {}))
     return PromptFile(
         prompt=prompt,
         format="semantic_kernel",
@@ -93,7 +94,7 @@ def read_semantic_kernel(
         model=model,
         reserve_output_tokens=limit,
         memory=memory,
-        variables=variables if "input_variables" in keys else None,
+        variables={**undeclared, **variables} if "input_variables" in keys else None,
         options=options,
         places=dict.fromkeys(prompt.names, Place(found.template_file, found.line)),
         notes=tuple(remarks.notes),
@@ -146,6 +147,15 @@ def _sections(found: _Found, histories: Collection[str]) -> list[PromptSection]:
         else message_of(part.role, to_template(part.pieces))
         for part in parts
     ]
+
+
+def _used(prompt: Prompt) -> Iterator[str]:
+    """Yield the variables of the template: who uses one declares it, in this format."""
+    for section in prompt.sections:
+        if isinstance(section, ConversationHistory):
+            yield section.variable
+        elif isinstance(section, TemplateSection):
+            yield from section.template.variables
 
 
 def _variables(keys: Keys) -> tuple[Mapping[str, Mapping[str, Any]], Mapping[str, Any]]:

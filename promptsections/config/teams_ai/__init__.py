@@ -3,10 +3,16 @@
 from promptsections.config.teams_ai.augmentation import AUGMENTATIONS, Augmentation
 from promptsections.config.teams_ai.directory import PromptFolder
 from promptsections.config.teams_ai.folder import ReadingOptions, read_folder
-from promptsections.config.teams_ai.sections import TurnHistory, TurnInput, TurnSource
+from promptsections.config.teams_ai.sections import (
+    TEAMS_AI_KINDS,
+    TurnHistory,
+    TurnInput,
+    TurnSource,
+)
 
 __all__ = [
     "AUGMENTATIONS",
+    "TEAMS_AI_KINDS",
     "Augmentation",
     "PromptFolder",
     "ReadingOptions",

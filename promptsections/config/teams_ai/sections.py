@@ -8,6 +8,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
+from types import MappingProxyType
 from typing import Any, cast
 
 from attrs import evolve, field, frozen
@@ -16,7 +17,13 @@ from promptsections.messages import ImagePart, Message
 from promptsections.parts import as_mapping
 from promptsections.providers.teams_ai import from_messages
 from promptsections.scope import Scope
-from promptsections.sections import Content, ConversationHistory, DataSourceSection, UserInput
+from promptsections.sections import (
+    Content,
+    ConversationHistory,
+    DataSourceSection,
+    PromptSection,
+    UserInput,
+)
 from promptsections.templates import to_text
 
 
@@ -96,6 +103,12 @@ class TurnHistory(ConversationHistory):
         if outputs and isinstance(value, Sequence):
             value = _with_results(cast("Sequence[Any]", value), outputs)
         return super().resolve(evolve(scope, memory={self.variable: value}))
+
+
+TEAMS_AI_KINDS: Mapping[str, type[PromptSection]] = MappingProxyType(
+    {"turn_input": TurnInput, "turn_source": TurnSource, "turn_history": TurnHistory}
+)
+"""Names for these sections in files of ours: `dumps(file, kinds=TEAMS_AI_KINDS)`."""
 
 
 def _with_results(turns: Sequence[Any], outputs: Mapping[str, object]) -> Sequence[Any]:
