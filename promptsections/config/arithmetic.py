@@ -94,7 +94,11 @@ def _too_small(
             if section.required:
                 return
     fixed = evolve(file.prompt, sections=_fixed(file.prompt), tools=file.prompt.all_tools())
-    needed = renderer.resolve(fixed, budget=_PLENTY).minimum_budget()
+    try:
+        needed = renderer.resolve(fixed, budget=_PLENTY).minimum_budget()
+    except BudgetExceededError as error:  # a group that is smaller than what it requires
+        yield finding(file, Code.BUDGET_TOO_SMALL, error.section or "", str(error))
+        return
     if budget is not None and needed > budget:
         what = "fixed text" + (" and tools" if fixed.tools else "")
         message = f"{what} that is always sent needs {needed} tokens, the budget is {budget}"

@@ -16,7 +16,7 @@ from promptsections.config.declared import check_names
 from promptsections.config.findings import Code, Finding, finding
 from promptsections.config.formats import open_prompt
 from promptsections.config.prompt_file import Place, PromptFile
-from promptsections.errors import ConfigError, PromptSectionsError
+from promptsections.errors import ConfigError
 from promptsections.tokens import TiktokenTokenizer
 
 
@@ -31,8 +31,6 @@ def check_path(path: str | Path, **options: Any) -> tuple[Finding, ...]:
         file = open_prompt(path)
     except ConfigError as error:
         return tuple(_unreadable(error, Path(path)))
-    except PromptSectionsError as error:
-        return (Finding(Code.INVALID_FILE, "", str(error), Place(Path(path))),)
     return check_file(file, **options)
 
 
