@@ -17,6 +17,9 @@ from promptsections.errors import NeedsEventLoopError
 
 T = TypeVar("T")
 
+_AT_ONCE = 100
+"""Calls that begin in one step of an event loop: what stands in memory takes them a millisecond."""
+
 
 class TimedOut(Exception):  # noqa: N818
     """A call took longer than it may; it is cancelled and awaited before this is raised."""
@@ -70,7 +73,7 @@ class OnLoop:
 
         If one fails, the others are cancelled and awaited first.
         """
-        import anyio  # heavy: only who renders on a loop pays for it
+        import anyio.lowlevel  # heavy: only who renders on a loop pays for it
 
         results: dict[int, T] = {}
 
@@ -80,6 +83,8 @@ class OnLoop:
         try:
             async with anyio.create_task_group() as group:
                 for index, call in enumerate(calls):
+                    if index and index % _AT_ONCE == 0:
+                        await anyio.lowlevel.checkpoint()  # others have their turn
                     group.start_soon(run, index, call)
         except BaseExceptionGroup as errors:
             first = _first(errors)

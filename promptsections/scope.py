@@ -200,6 +200,10 @@ class Scope:
 
         return await self.waiting.gather([partial(awaited, call) for call in calls])
 
+    async def in_thread(self, function: Callable[[], T], /) -> T:
+        """Call a plain function in a worker thread, or here where nothing may wait."""
+        return await self.waiting.in_thread(function)
+
     def counter_for(self, lines: Lines) -> Counter:
         """Return the counter for a section that is written as these lines where it is a text."""
         return evolve(self.counter, lines=lines) if self.counter.lines is not None else self.counter
@@ -219,7 +223,7 @@ class Scope:
         try:
             if is_async:
                 return await self._collected(source, source(query, self))
-            found = await self.waiting.in_thread(lambda: _listed(source(query, self)))
+            found = await self.in_thread(lambda: _listed(source(query, self)))
             return (
                 cast("list[Any]", found)
                 if isinstance(found, list)

@@ -240,24 +240,26 @@ def _own_annotations(cls: type) -> Mapping[str, object]:
         return {"…": None}
 
 
+_BLOCKS = (TextBlock, ItemsBlock, HistoryBlock, PartedTextBlock)
+
+
 def to_block(section: PromptSection, content: Content) -> Block | None:
     """Make a block of what a section resolved to; `None` if there is nothing.
 
     Raises:
         DefinitionError: if the content is of no kind that can be sent.
     """
+    if isinstance(content, _BLOCKS):  # to ask the protocol takes much longer
+        return content
+    if isinstance(content, Mapping):  # not in the contract, but what people try
+        content = to_message(content)
     match content:
-        # To ask the protocol takes much longer.
-        case TextBlock() | ItemsBlock() | HistoryBlock() | PartedTextBlock():
-            return content
         case Message():
             return _message_block(section, content)
         case None | "":
             return None
         case str():
             return TextBlock(content, cut=section.cut, limit=section.budget.ceiling)
-        case Mapping():  # not in the contract, but what people try
-            return _message_block(section, to_message(content))
         case Block():
             return content
         case Sequence() if not isinstance(content, bytes | bytearray):

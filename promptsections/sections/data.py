@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Literal, cast
 
 from attrs import Attribute, evolve, field, frozen, validators
@@ -10,6 +11,7 @@ from attrs import Attribute, evolve, field, frozen, validators
 from promptsections.blocks import (
     Attachment,
     AttachmentsBlock,
+    Block,
     Chunk,
     HistoryBlock,
     HistoryOptions,
@@ -34,7 +36,7 @@ from promptsections.sections.base import (
 from promptsections.sections.stability import Declared, Stability
 from promptsections.sections.trims import TrimTo, check_trims, trim_step_in
 from promptsections.sections.wrapping import element_of, wrapped
-from promptsections.templates import Deferred, to_text
+from promptsections.templates import Deferred, takes_long, to_text
 
 _NO_VALUE = object()
 
@@ -66,7 +68,16 @@ class MemorySection(PromptSection):
         if value is None:
             scope.missing(self.variable)
             return None
-        text = _FORMATS[self.format](value, self.variable)
+        write = partial(_FORMATS[self.format], value, self.variable)
+        if not (scope.may_await and takes_long(value)):
+            return self._block(write(), scope)
+
+        async def written() -> Content:
+            return self._block(await scope.in_thread(write), scope)
+
+        return Deferred(written)
+
+    def _block(self, text: str, scope: Scope) -> Block | None:
         if not text.strip():
             return None
         return TextBlock(

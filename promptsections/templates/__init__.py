@@ -11,7 +11,7 @@ from promptsections.templates.evaluate import (
 from promptsections.templates.lexer import escape
 from promptsections.templates.nodes import Node
 from promptsections.templates.template import Template, functions_of, variables_of
-from promptsections.templates.values import to_text
+from promptsections.templates.values import takes_long, to_text
 
 __all__ = [
     "Deferred",
@@ -24,6 +24,7 @@ __all__ = [
     "evaluate",
     "evaluate_parted",
     "functions_of",
+    "takes_long",
     "to_text",
     "variables_of",
 ]

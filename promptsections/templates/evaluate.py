@@ -33,7 +33,7 @@ from promptsections.templates.deferred import Deferred
 from promptsections.templates.nodes import Argument, Breakpoint, Call, Node, Text, Variable
 from promptsections.templates.places import place_of, shorten
 from promptsections.templates.suggestions import did_you_mean, suggest, suggest_path
-from promptsections.templates.values import to_text
+from promptsections.templates.values import takes_long, to_text
 from promptsections.unicode import well_formed
 
 Undefined = Literal["error", "empty"]
@@ -86,6 +86,10 @@ class Names(Protocol):
         Only called if `may_await`, with at least one call. If a call fails, the others are
         cancelled or finished before this raises.
         """
+        ...
+
+    async def in_thread(self, function: Callable[[], str], /) -> str:
+        """Call a plain function where it keeps nobody waiting; only called if `may_await`."""
         ...
 
 
@@ -142,7 +146,7 @@ async def _evaluate(template: Parsed, names: Names) -> tuple[list[str], int]:
             case Text():
                 texts.append(node.text)
             case Variable():
-                texts.append(variables.text(node))
+                texts.append(await variables.text(node))
             case Call():
                 calls.append((len(texts), _bind(node, template, names, variables)))
                 texts.append("")
@@ -153,7 +157,8 @@ async def _evaluate(template: Parsed, names: Names) -> tuple[list[str], int]:
     if calls:
         results = await _results([bound for _, bound in calls], names)
         for (slot, bound), result in zip(calls, results, strict=True):
-            texts[slot] = to_text(result, name=bound.call.name, position=bound.call.position)
+            call = bound.call
+            texts[slot] = await _written(result, names, call.name, call.position)
     return texts, stable
 
 
@@ -181,11 +186,11 @@ class _Variables:
             self._values[path] = value
         return self._values[path]
 
-    def text(self, variable: Variable) -> str:
+    async def text(self, variable: Variable) -> str:
         path = variable.path
         if path not in self._texts:
             value = self.value(variable)
-            self._texts[path] = to_text(value, name=path, position=variable.position)
+            self._texts[path] = await _written(value, self.names, path, variable.position)
         return self._texts[path]
 
     def argument(self, argument: Argument) -> object:
@@ -206,6 +211,13 @@ class _Variables:
 def _shown(node: Variable | Call, template: Parsed) -> str:
     name = node.path if isinstance(node, Variable) else node.name
     return f"{shorten(name, 80)} ({place_of(template.source, node.position)})"
+
+
+async def _written(value: object, names: Names, name: str, position: int) -> str:
+    """Write a value; what takes long keeps no event loop waiting."""
+    if names.may_await and takes_long(value):
+        return await names.in_thread(partial(to_text, value, name=name, position=position))
+    return to_text(value, name=name, position=position)
 
 
 # --- functions ------------------------------------------------------------------------------------

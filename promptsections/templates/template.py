@@ -152,6 +152,10 @@ class _Standalone:
     def report_missing(self, path: str, position: int, /) -> None:
         """Do nothing: who asked for `undefined="empty"` here has no report to read."""
 
+    async def in_thread(self, function: Callable[[], str], /) -> str:
+        """Call the function here: threads are the business of a renderer."""
+        return function()
+
     async def gather(self, calls: Sequence[Callable[[], Awaitable[object]]], /) -> Sequence[object]:
         """Await one call after the other; concurrency is the business of a renderer."""
         return [await call() for call in calls]

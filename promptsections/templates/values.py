@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -29,6 +29,14 @@ DEEPEST_SETS: Final = 50
 
 _ALREADY_PLAIN: Final = frozenset({dict, list, tuple, str, bool, type(None)})
 _CONTAINERS: Final = (Mapping, Set, Sequence)
+
+_FEW: Final = 5_000
+"""Things in a value that are written in about 15 milliseconds."""
+
+_CHARACTERS_OF_A_THING: Final = 500
+"""Characters of a text that take as long as a thing."""
+
+_LISTS: Final = frozenset({list, tuple, set, frozenset})
 
 _quote = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -55,6 +63,31 @@ def to_text(value: object, *, name: str, position: int | None = None) -> str:
     if isinstance(plain, str):
         return well_formed(plain)
     return "" if plain is None else well_formed(_Writer(name, position).write(plain))
+
+
+def takes_long(value: object) -> bool:
+    """Say whether it takes more than a few milliseconds to write a value.
+
+    Of a large one no more is looked at than decides it. Objects count as one thing, whatever they
+    hold: to look into them is to run somebody's code. A text by itself is only passed on.
+    """
+    if type(value) is str:
+        return False
+    things = 0
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is str:
+            things += len(cast("str", item)) // _CHARACTERS_OF_A_THING
+        elif kind is dict or kind in _LISTS:
+            inner = cast("Collection[object]", item.values() if isinstance(item, dict) else item)
+            things += len(inner)
+            if things <= _FEW:
+                waiting.extend(inner)
+        if things > _FEW:
+            return True
+    return False
 
 
 @attrs.frozen
