@@ -47,9 +47,10 @@ def cache_outcome(
     """
     if policy is None:
         return CacheOutcome()
-    if not policy.prompt_caching:
-        return CacheOutcome(CachePlan())
     rule = policy.rule or content.profile.cache
+    explicit = rule is not None and rule.marks > 0 and rule.key == "prompt_cache_key"
+    if not policy.prompt_caching:
+        return CacheOutcome(CachePlan(explicit=explicit))
     tools_tokens = content.base - content.profile.reply_priming
     found = outline(content.root, pieces, content.counter)
     known = prefixes(found.stretches, content.tools, tools_tokens)
@@ -76,5 +77,5 @@ def cache_outcome(
     # Tenants that are kept apart share no static prefix: the line in front is a tenant's.
     fingerprint = known[0 if scope is None else 1].fingerprint
     key = scope if rule.key == "cache_salt" else cache_key(scope, fingerprint)
-    plan = CachePlan(marks=marks, field=rule.key, key=key if rule.key else None)
+    plan = CachePlan(marks=marks, field=rule.key, key=key if rule.key else None, explicit=explicit)
     return CacheOutcome(plan, known, tuple(notes))

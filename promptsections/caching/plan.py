@@ -58,6 +58,9 @@ class CachePlan:
     key: str | None = None
     """Keeps requests with the same stable beginning, of one tenant if tenants are kept apart,
     together; with `cache_salt`: keeps them apart."""
+    explicit: bool = False
+    """Whether the provider would mark a place of its own, which is paid for, and must be told not
+    to."""
 
 
 @frozen(kw_only=True)

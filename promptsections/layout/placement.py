@@ -93,7 +93,8 @@ class Prefix:
     tokens: int
     """Of all sections of this class, wherever they stand."""
     prefix_tokens: int
-    """From the start of the prompt to the first section that is less stable, tools included."""
+    """From the start of the prompt to the first section that is less stable, tools included; in a
+    text without what stands between sections."""
     fingerprint: str
     """SHA-256 of tools and messages of the prefix, in hexadecimal digits."""
     ends_at: str | None

@@ -88,12 +88,10 @@ def _piece(index: int, sent: Block, key: str, as_part: Callable[[str], Block]) -
 
 def _fields(plan: CachePlan, *, has_marks: bool) -> CacheFields:
     fields: CacheFields = {}
-    if plan.key is None:
-        return fields
-    if plan.field == "cache_salt":
+    if plan.key is not None and plan.field == "cache_salt":
         fields["extra_body"] = {"cache_salt": plan.key}
-        return fields
-    fields["prompt_cache_key"] = plan.key
-    if has_marks:
+    elif plan.key is not None:
+        fields["prompt_cache_key"] = plan.key
+    if plan.explicit or has_marks:
         fields["prompt_cache_options"] = {"mode": "explicit"}
     return fields

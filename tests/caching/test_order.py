@@ -197,6 +197,7 @@ def test_what_is_volatile_before_stable_text_is_found_before_anything_runs() -> 
     (bare,) = findings(prompt)
     assert bare.detail.startswith("volatile 'clock' stands before what is more stable ('r')")
     assert findings(Prompt(prompt.sections, order="cache")) == ()
+    assert findings(Prompt([CLOCK, CacheBreakpoint(), UserInput()])) == ()
     assert renderer().check(prompt, {}) == (note,)
     assert Renderer(CLAUDE, functions={"now": str}).check(prompt) == ()
 

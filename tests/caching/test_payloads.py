@@ -189,6 +189,20 @@ def test_openai_gets_breakpoints_a_key_and_no_other_place_to_cache() -> None:
     }  # fmt: skip
 
 
+def test_openai_marks_no_place_of_its_own_where_nothing_is_to_be_cached() -> None:
+    prompt = Prompt([SystemMessage("It is <<now>>."), UserInput()])
+    off = CachePolicy(prompt_caching=False, share_prompt_cache_across_tenants=True)
+    for decided in (off, policy()):
+        drawing = Renderer(OPENAI, caching=decided, functions={"now": lambda: "10:00"})
+        rendered = drawing.render(prompt, {"input": "hi"}, budget=2_000)
+        for module in (openai_chat, openai_responses):
+            request: Any = module.to_request(rendered)
+
+            assert list(found(request)) == []
+            assert request["prompt_cache_options"] == {"mode": "explicit"}
+            assert ("prompt_cache_key" in request) == decided.prompt_caching
+
+
 def test_a_model_that_finds_prefixes_by_itself_gets_the_key_alone() -> None:
     automatic = CacheRule(minimum=8, read=0.1, key="prompt_cache_key")
     rendered = rendered_for(OPENAI, rule=automatic)
