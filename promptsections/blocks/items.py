@@ -86,11 +86,12 @@ class ItemsBlock:
         if not self._present:
             return Measurement(0, 0)
         first, _, growth = self._parts.of(counter, self._prepare)
-        floor, natural = first.measure(counter, at_most)
-        if len(self._present) > 1 and natural <= at_most:
-            grown = growth.up_to(at_most)
-            natural = grown.peak if grown.whole else at_most + 1
-        return Measurement(floor, natural)
+        known = None if first is None else first.measure(counter, at_most)
+        if known is not None and (known.natural > at_most or len(self._present) == 1):
+            return known
+        grown = growth.up_to(at_most)
+        floor = min(growth.cost(1), at_most + 1) if known is None else known.floor
+        return Measurement(floor, grown.peak if grown.whole else at_most + 1)
 
     def fit(self, counter: Counter, tokens: int, /) -> Sequence[Message]:
         """Return one message with as many chunks as cost at most so many tokens."""
@@ -101,16 +102,18 @@ class ItemsBlock:
         if not self._present:
             return Fitted(())
         first, sent, growth = self._parts.of(counter, self._prepare)
-        if first.measure(counter, tokens).natural > tokens:
+        if first is not None and first.measure(counter, tokens).natural > tokens:
             return self._fitted(tuple(first.fit(counter, tokens)), 1)
         grown = growth.up_to(tokens)
         units = grown.units
         if self.trim_step is not None and not grown.whole:
-            units = max(1, growth.up_to(tokens - tokens % self.trim_step).units)
+            units = growth.up_to(tokens - tokens % self.trim_step).units
+        units = max(units, 1)
         fitted = sent.get(units)
         if fitted is None:
             text = self.separator.join(self._texts(units))
-            messages = (self.message.holding(self.before + text + self.after),)
+            say = self.message.holding if self.encode is None else self.message.saying
+            messages = (say(self.before + text + self.after),)
             if joints_of(counter.tokenizer) == "strong":
                 counter.remember(messages[0], growth.cost(units))  # it is not counted again
             fitted = sent[units] = self._fitted(messages, units)
@@ -122,10 +125,13 @@ class ItemsBlock:
         densely = joints_of(counter.tokenizer) == "strong"
         return self._first(counter), {}, Growth(stack, densely=densely)
 
-    def _first(self, counter: Counter) -> TextBlock:
-        """Make a block of the first chunk alone: cut, whole, or not at all."""
+    def _first(self, counter: Counter) -> TextBlock | None:
+        """Make a block of the first chunk alone, where it may be cut or is long to count."""
+        text = self._present[0][1].text
+        if len(self._present) > 1 and self.limit is None and len(text) <= _SHORT:
+            return None
         whole = TextBlock(
-            self._present[0][1].text,
+            text,
             self.message,
             before=self.before,
             after=self.after,
@@ -146,8 +152,11 @@ class ItemsBlock:
         return Fitted(messages, items=names, omitted=len(self._present) - len(sent))
 
 
-_Parts = tuple[TextBlock, dict[int, Fitted], Growth]
-"""The first chunk alone, what was sent of so many chunks, and how many fit."""
+_SHORT = 4_096
+"""Characters of a chunk that is simply counted, however little room there is."""
+
+_Parts = tuple[TextBlock | None, dict[int, Fitted], Growth]
+"""The first chunk alone if need be, what was sent of so many chunks, and how many fit."""
 
 
 class _Stack:

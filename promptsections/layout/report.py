@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple, cast
 
 from attrs import evolve
@@ -138,7 +139,7 @@ class Reporter:
         needs = (
             f"needs {'at least' if floor.is_exact else 'more than'} {max(floor.tokens, 0)} tokens"
         )
-        bond = self._bond(leaf)
+        bond = self._bonds.get(leaf.id)
         if not group_kept:
             reason, message = Reason.GROUP_DROPPED, "the group that it stands in is left out"
         elif bond is not None and bond in self._bonded:
@@ -149,12 +150,12 @@ class Reporter:
             self._bonded.add(bond)
         return _placement(leaf.section, "dropped", reason, message, numbers)
 
-    def _bond(self, leaf: Leaf) -> int | None:
-        for container in self._engine.tree.containers.values():
-            track = container.plan.tracks.get(leaf.id)
-            if track is not None:
-                return track.bond
-        return None
+    @cached_property
+    def _bonds(self) -> dict[int, int]:
+        """Leaf → number of what is sent together with it."""
+        plans = (container.plan for container in self._engine.tree.containers.values())
+        tracks = (track for plan in plans for track in plan.tracks.values())
+        return {track.id: track.bond for track in tracks if track.bond is not None}
 
     def _numbers(self, member: Leaf | Container) -> _Numbers:
         node = _node(member)
