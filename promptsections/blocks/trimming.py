@@ -67,13 +67,12 @@ def read_trim(trim_to: object, step: object) -> tuple[Fraction | None, int | Non
 
 def weight(message: Message) -> int:
     """Return about how much of a prompt a message is, its framing left aside, in bytes."""
-    total = _bytes(message.text)
-    for call in message.tool_calls:
-        total += _bytes(call.name) + _bytes(call.arguments)
-    if message.content is not None and not isinstance(message.content, str):
-        attached = sum(1 for part in message.content if getattr(part, "text", None) is None)
-        total += attached * _BYTES_PER_ATTACHMENT
-    return total
+    content = message.content
+    total = sum(_bytes(call.name) + _bytes(call.arguments) for call in message.tool_calls)
+    if content is None or isinstance(content, str):
+        return total + _bytes(content or "")
+    texts = [getattr(part, "text", None) for part in content]
+    return total + sum(_BYTES_PER_ATTACHMENT if text is None else _bytes(text) for text in texts)
 
 
 def _bytes(text: str) -> int:

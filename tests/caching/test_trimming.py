@@ -17,6 +17,7 @@ from promptsections import (
     ConversationHistory,
     DataSourceSection,
     DefinitionError,
+    ImagePart,
     InvalidHistoryError,
     Message,
     NewestFirst,
@@ -24,10 +25,12 @@ from promptsections import (
     RenderedPrompt,
     Renderer,
     SystemMessage,
+    TextPart,
     ToolCall,
     UserInput,
 )
 from promptsections.blocks import HistoryBlock, ItemsBlock
+from promptsections.blocks.trimming import Beginning, choose, weight
 from promptsections.counting import Counter
 from promptsections.profiles import ModelProfile
 from promptsections.tokens import CallableTokenizer, TiktokenTokenizer
@@ -381,3 +384,29 @@ def test_a_source_is_trimmed_in_steps_where_it_stays_the_same() -> None:
 def test_a_chunk_step_without_meaning_is_an_error() -> None:
     with pytest.raises(DefinitionError, match="trim_step=0"):
         ItemsBlock(["a"], trim_step=0)
+
+
+# --- how messages are weighed -------------------------------------------------------------------
+
+
+def test_messages_are_weighed_by_all_that_is_sent_of_them() -> None:
+    image = ImagePart("https://example.com/x.png")
+    call = ToolCall("c1", "look", '{"q":"ö"}')
+
+    assert weight(Message("user", "aö€")) == 1 + 2 + 3
+    assert weight(Message("assistant", None, tool_calls=[call])) == 4 + 10
+    assert weight(Message("user", [TextPart("ab"), image])) == weight(Message("user", [image])) + 2
+    assert weight(Message("user", [image])) > 1_000
+
+
+def test_where_nothing_has_a_weight_a_history_is_trimmed_as_needed() -> None:
+    """Empty messages that a profile charges for: there are no cells to begin at."""
+    profile = ModelProfile(name="framed", encoding=COUNTER.tokenizer, tokens_per_message=1)
+    counter = Counter(profile, profile.tokenizer())
+    history = [Message(role, "") for _ in range(50) for role in ("user", "assistant")]
+    block = HistoryBlock(history, trim_step=2)
+
+    assert counter.cost(block.fit(counter, 20)) == 20
+    found = [Beginning(units=9, cost=9, place=10, before=9)]
+    assert choose(found, 10, 4, lambda _: 0) is None
+    assert choose([], 10, 4, lambda _: 0) is None
