@@ -82,11 +82,11 @@ def _write_text(dumper: Any, text: str) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_BLOCK = re.compile(r"[^\s#](?:.*\S)?(?:\n+(?:[ ]*\S(?:.*\S)?))+\n?")
+_ENDS = "\n\r\x85\u2028\u2029"
+_LINE_END = re.compile(f"[{_ENDS}]")
+_LINE = rf"\S(?:[^{_ENDS}]*\S)?"
+_BLOCK = re.compile(rf"(?!#){_LINE}(?:\n+ *{_LINE})+\n?")
 """Texts of many lines that a block holds as they are, without blanks at the ends of lines."""
-
-
-_LINE_END = re.compile("[\n\r\x85\u2028\u2029]")
 
 
 def _write_float(dumper: Any, value: float) -> Any:

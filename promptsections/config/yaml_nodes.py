@@ -53,6 +53,8 @@ class _Open:
     weight: int = 1
     key: str | None = None
     key_line: int = 0
+    is_merge: bool = False
+    """Whether the key is `<<`, which brings in what other tables say."""
     merged: list[Table] = field(factory=list[Table])
     """What `<<` brings in."""
 
@@ -156,7 +158,7 @@ class _Builder:
             self._key(top, top.node, node, line)
         else:
             key, top.key = top.key, None
-            if key == _MERGE:
+            if top.is_merge:
                 top.merged += _to_merge(node, line)
             else:
                 top.node.items[key] = node
@@ -170,11 +172,8 @@ class _Builder:
         if key in table.items:
             first = table.key_lines[key]
             raise Mistake(f"the key {key!r} stands here twice, first on line {first}", line)
-        top.key = _MERGE if is_plain and key == "<<" else key
+        top.key, top.is_merge = key, is_plain and key == "<<"
         top.key_line = line
-
-
-_MERGE = "\0<<"  # no key can hold a NUL
 
 
 def _to_merge(node: Node, line: int) -> list[Table]:
