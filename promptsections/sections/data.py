@@ -50,11 +50,11 @@ class MemorySection(PromptSection):
     role: Role = field(default="system", validator=check_role)
     tag: str | None = None
     """Name of an XML element to put the text in; the element is whole even where text is cut."""
+    format: Literal["json", "yaml", "bullets"] = "json"
+    """How mappings and lists are written; a text is a text in all of them."""
     escape: Escape = field(default="closing_tag", kw_only=True)
     """What is done about markup in the text: `"closing_tag"` takes away what could end the element,
     `"xml"` and `"cdata"` make it parse, `"none"` does nothing."""
-    format: Literal["json", "yaml", "bullets"] = "json"
-    """How mappings and lists are written; a text is a text in all of them."""
     required: bool = field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
