@@ -278,10 +278,15 @@ def sections(draw: DrawFn, *, required: bool | None = None) -> PromptSection:
                 max_messages=draw(st.none() | st.integers(1, 6)),
                 start_on=draw(st.sampled_from(["user", "any"])),
                 keep_system=draw(st.booleans()),
+                trim_step=draw(_TRIM_STEPS),
                 **common,
             )
         case _:
-            return DataSourceSection(FakeSource(draw(st.lists(texts(), max_size=4))), **common)
+            source = FakeSource(draw(st.lists(texts(), max_size=4)))
+            return DataSourceSection(source, trim_step=draw(_TRIM_STEPS), **common)
+
+
+_TRIM_STEPS = st.none() | st.integers(1, 40)
 
 
 @st.composite
