@@ -86,7 +86,7 @@ async def history_block(
         messages = tuple(reversed(reader.messages))
         earlier = _earlier(value.total, len(messages), complete=complete)
         return HistoryBlock(messages, unread=not complete, earlier=earlier, **transformed)
-    if not isinstance(value, list) and isinstance(value, Iterator | AsyncIterable):
+    if type(value) is not list and isinstance(value, Iterator | AsyncIterable):
         kind = type(cast("object", value)).__name__
         raise InvalidHistoryError(
             f"{kind} can be read only once: pass a list of messages, oldest first, "

@@ -95,9 +95,10 @@ def build(resolved: ResolvedContent) -> Tree:
     by_path = {leaf.section.path: leaf for leaf in found.leaves}
     kept: Kept[dict[str, Shape]] = resolved.plans
     ids = {path: leaf.id for path, leaf in by_path.items()}
+    counter = found.counter
     made = kept.of(
-        (found.counter, ids, bonds, found.seen),
-        partial(shapes, resolved.root, found.counter, ids, found.insisting, bonds),
+        (counter.profile, counter.tokenizer, counter.lines, ids, bonds, found.seen),
+        partial(shapes, resolved.root, counter, ids, found.insisting, bonds),
     )
     members: dict[int, Leaf | Container] = {leaf.id: leaf for leaf in found.leaves}
     containers: dict[str, Container] = {}

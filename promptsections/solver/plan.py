@@ -66,6 +66,7 @@ class Plan:
         self._needs: list[tuple[int, ...]] = []
         self._guards: list[int | None] = []
         self._enlist(root, parent=-1, guard=None, optional=optional)
+        self._ranks = {track: rank for rank, track in enumerate(self.tracks)}
         self._bonds: dict[int, tuple[int, ...]] = {}
         for track in self.tracks.values():
             if track.bond is not None:
@@ -133,9 +134,7 @@ class Plan:
             while guard is not None:
                 waiting.extend(self._needs[guard])
                 guard = self._guards[self._parents[guard]]
-        if len(wanted) < 2:
-            return tuple(wanted)
-        return tuple(track for track in self.tracks if track in wanted)
+        return tuple(sorted(wanted, key=self._ranks.__getitem__))
 
     def _unite(self, optional: Sequence[tuple[Track | int, int | None]]) -> tuple[Unit, ...]:
         units: list[Unit] = []
