@@ -14,14 +14,18 @@ from __future__ import annotations
 from typing import Literal
 
 from promptsections.tokens.boundaries import LOOK, first_strong, last_strong, strong_joint
-from promptsections.tokens.limits import LONGEST_TOKEN, SHORT, count_up_to
+from promptsections.tokens.limits import (
+    SHORT,
+    count_up_to,
+    longest_of,
+    surely_over,
+    wider,
+)
 from promptsections.tokens.tokenizer import Tokenizer, joints_of
 from promptsections.tokens.units import ENDS, STARTS, Boundary
 
 Side = Literal["start", "end"]
 
-_LONGEST_UNKNOWN = 4_096
-"""Characters that no token exceeds, of a tokenizer that promises nothing."""
 _FIRST_STEP = 64
 """Characters of the first step into a piece without strong positions; doubled step by step."""
 
@@ -41,6 +45,10 @@ class Search:
         """Offsets at which the text is strong, and the tokens up to there, ascending."""
         self._fitting = 0
         """Length of the longest text, in characters, that was found to fit."""
+        self._unbroken = (0, 0)
+        """An anchor, and up to where nothing is strong above it."""
+        self._ends: dict[int, int] = {}
+        """Limit → characters beyond which nothing is tried."""
         self._apart, self._context = self._split(context)
         """Tokens of the part of the context that what is kept cannot change; the other part."""
 
@@ -56,13 +64,14 @@ class Search:
             found = self._longest_at(boundary, limit, ceiling)
             if found:
                 return found
-            first = self.first(boundary, min(ceiling, self._reach(limit)))
+            first = self.first(boundary, ceiling, limit)
             ceiling = first - 1 if first else ceiling
         return 0
 
-    def first(self, boundary: Boundary, ceiling: int) -> int:
-        """Find the smallest cut of at most `ceiling` characters; 0 if there is none."""
-        return self._cut_up(boundary, 0, ceiling) or 0
+    def first(self, boundary: Boundary, ceiling: int, limit: int) -> int:
+        """Find the smallest cut of at most `ceiling` characters that may fit, or 0."""
+        near = self._cut_up(boundary, 0, min(ceiling, SHORT))
+        return near or self._cut_up(boundary, 0, min(ceiling, self._end(limit))) or 0
 
     def surpasses(self, kept: int, tokens: int) -> bool:
         """Say whether `kept` characters surely are more than what fits into `tokens` tokens."""
@@ -71,7 +80,8 @@ class Search:
     def extend(self, kept: int, boundary: Boundary, limit: int, ceiling: int) -> int:
         """Keep unit after unit more than `kept` characters, as long as it fits."""
         while True:
-            longer = self._cut_up(boundary, kept, min(ceiling, kept + self._reach(limit)))
+            longer = self._cut_up(boundary, kept, min(ceiling, kept + SHORT))
+            longer = longer or self._cut_up(boundary, kept, min(ceiling, self._end(limit)))
             if longer is None or not self.fits(longer, limit):
                 return kept
             kept = longer
@@ -88,7 +98,7 @@ class Search:
     def _has_at_most(self, limit: int, text: str) -> bool:
         if limit < 0:
             return False
-        if self._strong or len(text) > 2 * self._fitting + SHORT:
+        if len(text) > 2 * self._fitting + SHORT:
             fits = count_up_to(text, limit, self._tokenizer) <= limit
         else:
             fits = self._tokenizer.count(text) <= limit
@@ -96,9 +106,24 @@ class Search:
             self._fitting = max(self._fitting, len(text))
         return fits
 
-    def _reach(self, limit: int) -> int:
-        """Characters beyond which nothing is tried: `limit` tokens cannot be as long."""
-        return LONGEST_TOKEN * (limit + 1) if self._strong else _LONGEST_UNKNOWN * (limit + 1)
+    def _end(self, limit: int) -> int:
+        """Characters beyond which nothing is tried, because so many surely exceed `limit`."""
+        end = self._ends.get(limit)
+        if end is None:
+            end, _ = self._anchors[-1]
+            end += SHORT
+            while end < len(self._text) and not self._is_far(end, limit):
+                end = 2 * end
+            end = self._ends[limit] = min(end, len(self._text))
+        return end
+
+    def _is_far(self, kept: int, limit: int) -> bool:
+        """Say whether `kept` characters surely exceed `limit`, and what is longer does as well."""
+        offset, tokens = self._anchors[-1]
+        if kept - offset > longest_of(limit, self._tokenizer):
+            return True
+        left = max(0, limit - tokens)
+        return self._tokenizer.count(self._piece(offset, kept)) > surely_over(left)
 
     def _longest_at(self, boundary: Boundary, limit: int, ceiling: int) -> int:
         anchor = self._anchors[-1][0]
@@ -115,19 +140,29 @@ class Search:
     def _beyond(self, boundary: Boundary, anchor: int, limit: int, ceiling: int) -> int:
         """Search the piece that begins at `anchor` and as a whole does not fit; 0 if nothing."""
         low, found, step, goal = anchor, 0, _FIRST_STEP, anchor
-        while goal < ceiling and goal - anchor < self._reach(limit):
+        while goal < ceiling:
             goal = min(anchor + step, ceiling)
-            if self._strong:
-                end = self._strong_up(anchor, goal)
-                if end is not None:
-                    goal = ceiling = end
+            end = self._strong_end(anchor, goal) if self._strong else None
+            if end is not None:
+                goal = ceiling = end
             cut = self._cut_down(boundary, low, goal)
             if cut is not None and not self.fits(cut, limit):
                 return self._bisect(boundary, low, cut, limit) or found
+            if cut is None and step >= SHORT and self._is_far(goal, limit):
+                return found
             low = found = cut or found
             low = max(low, anchor)
             step *= 2
         return found
+
+    def _strong_end(self, anchor: int, goal: int) -> int | None:
+        """The first strong offset above an anchor and at most `goal`."""
+        searched_from, unbroken = self._unbroken
+        if searched_from != anchor:
+            unbroken = anchor
+        end = self._strong_up(unbroken, goal) if unbroken < goal else None
+        self._unbroken = anchor, max(unbroken, goal if end is None else end - 1)
+        return end
 
     def _bisect(self, boundary: Boundary, low: int, high: int, limit: int) -> int:
         """Search between `low`, which fits or is no cut, and `high`, which does not fit."""
@@ -167,9 +202,15 @@ class Search:
         goal = offset + max(_FIRST_STEP, 3 * left)
         if goal >= length:
             return length
-        farthest = offset + LONGEST_TOKEN * (left + 1)
-        near = self._strong_down(offset, goal) or self._strong_up(goal, min(farthest, length))
-        return near or (length if length <= farthest else None)
+        near = self._strong_down(offset, goal)
+        farthest = min(length, offset + longest_of(left, self._tokenizer))
+        while near is None and goal < farthest:
+            goal = wider(goal - offset, farthest - offset) + offset
+            near = self._strong_end(offset, goal)
+            over = near is None and goal < farthest
+            if over and self._tokenizer.count(self._piece(offset, goal)) > surely_over(left):
+                return None
+        return near or (length if farthest == length else None)
 
     # --- what differs between the two sides ---------------------------------------------------
 

@@ -6,17 +6,20 @@ neither be disturbed by other users of tiktoken in the same process nor disturb 
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pkgutil import get_data
 from threading import Lock
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, cast, runtime_checkable
 
 from attrs import field, frozen
 
 from promptsections.errors import DefinitionError, PromptSectionsError
 from promptsections.tokens.boundaries import BLANKS, first_strong, last_strong
+from promptsections.tokens.runs import merged_run
 
 # The splitting rules of the two encodings, as tiktoken publishes them in openai_public.py.
 CL100K_PATTERN = (
@@ -37,8 +40,12 @@ _BUNDLED = {"o200k_base": (199_998, O200K_PATTERN), "cl100k_base": (100_256, CL1
 _PIECE = 200_000
 """Characters of a long text that are counted at once, where it can be parted: while tiktoken makes
 its list of tokens no other thread runs."""
-_LONG_BLANKS = re.compile(f"(?<!{BLANKS}){BLANKS}{{{_PIECE + 1},}}+")
-"""Runs that tiktoken might not be able to split; they can only stand in a longer piece."""
+_LONGEST_TOKEN = 128
+"""Bytes of a token of the two vocabularies, at most."""
+_RUN = 1_024
+"""Blanks that are counted apart: tiktoken is slow on such runs, and panics on a million."""
+_LONG_BLANKS = re.compile(f"(?<!{BLANKS}){BLANKS}{{{_RUN},}}+")
+_LONG_RUNS = tuple(blank * _RUN for blank in " \t")
 
 
 @runtime_checkable
@@ -113,7 +120,7 @@ class TiktokenTokenizer:
     def count(self, text: str, /) -> int:
         """Count the tokens of `text` as ordinary text."""
         encoding = self._encoding()
-        if len(text) > _PIECE:
+        if len(text) > _PIECE or (len(text) > _RUN and any(run in text for run in _LONG_RUNS)):
             return _count_huge(encoding, text)
         return len(encoding.encode_ordinary(text))
 
@@ -179,11 +186,7 @@ def _count_huge(encoding: OrdinaryEncoding, text: str) -> int:
         end, goal = len(text), start + _PIECE
         if goal < end:
             end = last_strong(text, goal, start) or first_strong(text, goal - 1) or end
-        piece = text[start:end]
-        if len(piece) <= _PIECE:
-            total += len(encoding.encode_ordinary(piece))
-        else:
-            total += _count_long_blanks(encoding, piece, pattern, merge)
+        total += _count_long_blanks(encoding, text[start:end], pattern, merge)
         start = end
     return total
 
@@ -194,7 +197,7 @@ def _count_long_blanks(
     pattern: str,
     merge: Callable[[str], Sequence[int]],
 ) -> int:
-    """Count a text that may hold a run of blanks too long for tiktoken's splitter.
+    """Count a text that may hold runs of blanks too long for tiktoken's splitter.
 
     tiktoken panics on about a million blanks, because `\\s+(?!\\S)` backtracks. What that rule does
     with such a run is known: it takes all of it at the end of the text, all but the last blank
@@ -211,9 +214,30 @@ def _count_long_blanks(
             continue
         end = run.end() if at_end else run.end() - 1
         total += len(encoding.encode_ordinary(text[start : run.start()]))
-        total += len(merge(text[run.start() : end]))
+        total += _count_run(encoding, text[run.start() : end], merge)
         start = end
     return total + len(encoding.encode_ordinary(text[start:]))
+
+
+def _count_run(encoding: OrdinaryEncoding, run: str, merge: Callable[[str], Sequence[int]]) -> int:
+    """Count the tokens of a long run of blanks that is one piece."""
+    blank = run[0]
+    if blank.isascii() and run == blank * len(run):
+        tokens = merged_run(len(run), _run_ranks(cast("Hashable", encoding), blank))
+        if tokens is not None:
+            return tokens
+    return len(merge(run))
+
+
+@functools.lru_cache(maxsize=8)
+def _run_ranks(encoding: Hashable, blank: str) -> dict[int, int]:
+    """Length → rank of the tokens that are a run of this blank."""
+    rank_of: Callable[[bytes], int] = getattr(encoding, "encode_single_token")  # noqa: B009
+    ranks: dict[int, int] = {}
+    for length in range(1, _LONGEST_TOKEN + 1):
+        with suppress(KeyError):
+            ranks[length] = rank_of(blank.encode() * length)
+    return ranks
 
 
 def _count_or_explain(encoding: OrdinaryEncoding, text: str) -> int:

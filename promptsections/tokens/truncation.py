@@ -10,7 +10,7 @@ from typing import Literal, assert_never, get_args
 from attrs import field, frozen
 
 from promptsections.errors import DefinitionError
-from promptsections.tokens.limits import count_up_to
+from promptsections.tokens.limits import count_up_to, longest_of
 from promptsections.tokens.search import Search, Side
 from promptsections.tokens.tokenizer import Tokenizer
 from promptsections.tokens.units import ENDS, STARTS, Boundary
@@ -116,7 +116,7 @@ def _cut_side(text: str, tokens: int, tokenizer: Tokenizer, side: Side, how: Tru
     kept = marked.longest(tokens, boundaries, most) if size < tokens else 0
     if not kept or not marked.surpasses(kept, size):
         least = plain.longest(min(size, tokens), boundaries, most)
-        least = least or plain.longest(tokens, ("grapheme",), plain.first("grapheme", most))
+        least = least or plain.longest(tokens, ("grapheme",), plain.first("grapheme", most, tokens))
         if kept < least and not marked.fits(least, tokens):
             return _side(text, side, least)
         kept = max(kept, least)
@@ -164,7 +164,7 @@ def smallest_cut(text: str, tokenizer: Tokenizer, how: Truncate) -> str:
     `keep="middle"` keeps both ends under the same limit.
     """
     whole = count_up_to(text, SMALLEST_USEFUL, tokenizer)
-    sentence = _sentence_of(text, how)
+    sentence = _sentence_of(text, longest_of(SMALLEST_USEFUL, tokenizer), how)
     if sentence == text and whole <= SMALLEST_USEFUL:
         return _word_of(text, whole, tokenizer, how)
     limit = min(SMALLEST_USEFUL, count_up_to(sentence, SMALLEST_USEFUL, tokenizer))
@@ -202,10 +202,18 @@ def _settled_cut(text: str, limit: int, tokenizer: Tokenizer, how: Truncate) -> 
     return result
 
 
-def _sentence_of(text: str, how: Truncate) -> str:
-    """The first sentence and the marker (the last for `keep="end"`); the text if it is the only."""
+def _sentence_of(text: str, longest: int, how: Truncate) -> str:
+    """The first sentence and the marker (the last for `keep="end"`); the text if it is the only.
+
+    No more than `longest` characters are looked at: a longer one is no smallest cut.
+    """
+    longest = min(longest, len(text))
     if how.keep == "end":
-        start = STARTS["sentence"].last(text, 0, len(text))
+        start = STARTS["sentence"].last(text, len(text) - longest, len(text))
+        if start is None and longest < len(text):
+            start = len(text) - longest
         return text if start is None else how.marker + text[start:]
-    end = ENDS["sentence"].first(text, 0, len(text))
+    end = ENDS["sentence"].first(text, 0, longest)
+    if end is None and longest < len(text):
+        end = longest
     return text if end is None else text[:end] + how.marker

@@ -7,7 +7,7 @@
 * A sentence ends after `.`, `!`, `?` or `…`, with closing quotes and brackets, if white space
   follows; after `。`, `！` or `？` in any case; and before a blank line. It knows no abbreviations.
 
-No cut parts a grapheme. It knows no tokens.
+No cut parts a grapheme (see `graphemes`). It knows no tokens.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ Boundary = Literal["grapheme", "word", "line", "sentence"]
 
 _SENTENCE_LOOK = 72
 """Characters around a cut that the patterns for sentences may look at."""
+_LONGEST_SPACE = 4_096
+"""Characters of white space that are looked through for the end of a sentence."""
 _FIRST_WINDOW = 48
 """Characters that a backward search reads first; doubled until something is found."""
 
@@ -79,14 +81,17 @@ class Cuts:
 
 
 def _begins_sentence(text: str, position: int) -> bool:
-    """Confirm that a sentence ends before the white space that stands before `position`."""
+    """Confirm that a sentence ends before the white space that stands before `position`.
+
+    White space of more than 4,096 characters is as good as a blank line.
+    """
     if not is_grapheme_boundary(text, position):
         return False
-    end = position
-    while end and text[end - 1].isspace():
-        end -= 1
+    start = max(0, position - _LONGEST_SPACE)
+    end = start + len(text[start:position].rstrip())
     return (
-        _compiled(_BLANK_LINE).match(text, end, position) is not None
+        (end == start > 0)
+        or _compiled(_BLANK_LINE).match(text, end, position) is not None
         or _compiled(_ENDED).search(text, max(0, end - _SENTENCE_LOOK), end) is not None
     )
 
@@ -104,9 +109,23 @@ def _ends_word(text: str, position: int) -> bool:
 
 _WORD_ENDED = rf"(?=\s|{_CJK})|(?<={_CJK})|{_BARE_END}"
 
-_ANY = Cuts("(?s:.)", is_grapheme_boundary)
 
-ENDS: dict[Boundary, Cuts] = {
+@frozen
+class _Graphemes:
+    """The places between graphemes; nearly every place is one, so no pattern looks for them."""
+
+    def first(self, text: str, above: int, at_most: int) -> int | None:
+        places = range(max(above, 0) + 1, min(at_most, len(text) - 1) + 1)
+        return next((place for place in places if is_grapheme_boundary(text, place)), None)
+
+    def last(self, text: str, above: int, at_most: int) -> int | None:
+        places = range(min(at_most, len(text) - 1), max(above, 0), -1)
+        return next((place for place in places if is_grapheme_boundary(text, place)), None)
+
+
+_ANY = _Graphemes()
+
+ENDS: dict[Boundary, Cuts | _Graphemes] = {
     "grapheme": _ANY,
     "word": Cuts(rf"\S(?=\s|{_CJK})|{_CJK}|(?!{_PUNCTUATION})\S{_BARE_END}", _ends_word),
     "line": Cuts(r"[^\r\n](?=[\r\n])", is_grapheme_boundary),
@@ -118,7 +137,7 @@ ENDS: dict[Boundary, Cuts] = {
 }
 """Where the start of a text may end."""
 
-STARTS: dict[Boundary, Cuts] = {
+STARTS: dict[Boundary, Cuts | _Graphemes] = {
     "grapheme": _ANY,
     "word": Cuts(rf"\s(?=\S)|\S(?={_CJK})|{_CJK}(?=\S)", is_grapheme_boundary),
     "line": Cuts(r"[\r\n](?=[^\r\n])", is_grapheme_boundary),

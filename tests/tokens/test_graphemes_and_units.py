@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import regex
 from hypothesis import given
@@ -49,6 +51,42 @@ def test_two_graphemes_are_parted_once(text):
     count = len(regex.findall(r"\X", text))
 
     assert sum(is_grapheme_boundary(text, p) for p in range(1, len(text))) == count - 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["e" + "\u0301" * 500, "ᄀ" * 500, "👩\u200d" * 300, "क्" * 300, "\u0600" * 500],
+)
+def test_no_grapheme_has_more_than_64_characters(text):
+    """So that a text of nothing else can be cut; what is in use is shorter by far."""
+    cuts = [p for p in range(1, len(text)) if is_grapheme_boundary(text, p)]
+
+    assert cuts[0] == 64
+    assert max(b - a for a, b in pairwise([0, *cuts, len(text)])) <= 64
+
+
+def test_flags_are_whole_in_a_run_that_is_too_long_to_count():
+    text = "🇩🇪" * 4_000
+
+    assert [p for p in range(7_000, 7_009) if is_grapheme_boundary(text, p)] == [
+        7_000, 7_002, 7_004, 7_006, 7_008,
+    ]  # fmt: skip
+
+
+def test_white_space_without_end_parts_sentences():
+    assert STARTS["sentence"].last("One" + " " * 5_000 + "two.", 0, 5_010) == 5_003
+    assert STARTS["sentence"].last("One" + " " * 4_000 + "two.", 0, 5_010) is None
+
+
+@given(st.text(st.sampled_from(_PARTS), max_size=12), st.integers(-1, 13), st.integers(-1, 13))
+def test_graphemes_are_searched_from_both_sides(text, above, at_most):
+    """The first and the last boundary between two places are those of trying every place."""
+    between = [
+        p for p in range(1, len(text)) if above < p <= at_most and is_grapheme_boundary(text, p)
+    ]
+
+    assert ENDS["grapheme"].first(text, above, at_most) == (between[0] if between else None)
+    assert ENDS["grapheme"].last(text, above, at_most) == (between[-1] if between else None)
 
 
 def kept_starts(boundary, text):

@@ -11,6 +11,7 @@ from threading import Barrier
 import pytest
 import tiktoken
 from hypothesis import given
+from hypothesis import strategies as st
 from token_samples import BACKENDS, ENCODINGS, texts
 
 from promptsections.errors import DefinitionError, PromptSectionsError
@@ -21,6 +22,7 @@ from promptsections.tokens import (
     is_loaded,
     tiktoken_encoding,
 )
+from promptsections.tokens.runs import merged_run
 
 both_backends = pytest.mark.parametrize("kind", BACKENDS)
 BYTES = {bytes([value]): value for value in range(256)}
@@ -101,34 +103,35 @@ def test_a_name_that_is_nearly_right_is_suggested(kind):
 # --- long runs ----------------------------------------------------------------------------------
 
 
+@both_backends
 @pytest.mark.parametrize("name", ENCODINGS)
-@pytest.mark.parametrize("blank", [" ", "\t", "\u3000"])
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", ""),
-        ("x", ""),
-        ("", "x"),
-        ("!", "?"),
-        ("a\n", "b"),
-        ("a\n", ""),
-        ("a", "\nb"),
-        ("", "\n"),
-    ],
-)
-def test_runs_of_blanks_are_counted_as_tiktoken_counts_them(
-    monkeypatch, name, blank, before, after
-):
-    """Where tiktoken can still do it: the guard is made to act on shorter runs."""
-    tokenizer = TiktokenTokenizer(name)
-    text = (before + blank * 300 + after) * 3
-    expected = tokenizer.count(text)
-    monkeypatch.setattr(tiktoken_encoding, "_PIECE", 200)
-    blanks = tiktoken_encoding.BLANKS
-    short = tiktoken_encoding.re.compile(f"(?<!{blanks}){blanks}{{201,}}+")
-    monkeypatch.setattr(tiktoken_encoding, "_LONG_BLANKS", short)
+@pytest.mark.parametrize("blank", [" ", "\t", "\u3000", " \t", "\u3000 "])
+@pytest.mark.parametrize("around", ["", "x_", "_x", "!_?", "a\n_b", "a\n_", "a_\nb", "_\n"])
+def test_runs_of_blanks_are_counted_as_tiktoken_counts_them(kind, name, blank, around):
+    encoding = TiktokenTokenizer(name)._encoding()
+    before, _, after = around.partition("_")
+    for times in (600, 1_023, 1_024, 1_025, 1_500, 4_001):
+        text = (before + blank * times + after) * 3
 
-    assert tokenizer.count(text) == expected
+        assert kind(name).count(text) == len(encoding.encode_ordinary(text))
+
+
+@given(st.integers(1, 40_000), st.sampled_from(" \ta=-0"), st.sampled_from(ENCODINGS))
+def test_a_run_of_one_byte_is_merged_as_tiktoken_merges_it(length, character, name):
+    """Counted without being written down."""
+    encoding = TiktokenTokenizer(name)._encoding()
+    ranks = tiktoken_encoding._run_ranks(encoding, character)
+
+    assert merged_run(length, ranks) == len(encoding._encode_single_piece(character * length))
+
+
+def test_a_run_that_cannot_be_merged_at_once_is_left_to_tiktoken(monkeypatch):
+    """Where three are merged before two more pairs are: bytes 1 → 2 → 3 → 4 by rank 1, 0, 2."""
+    assert merged_run(100, {1: 9, 2: 1, 3: 0}) is None
+    assert merged_run(2, {1: 9, 2: 1, 3: 0}) == 1
+    monkeypatch.setattr(tiktoken_encoding, "_run_ranks", lambda *_: {1: 9, 2: 1, 3: 0})
+
+    assert TiktokenTokenizer().count(" " * 12_800) == 100
 
 
 @both_backends

@@ -12,6 +12,7 @@ from token_samples import Watched, texts, tokenizers, words
 
 from promptsections.errors import DefinitionError
 from promptsections.tokens import (
+    BundledTokenizer,
     CallableTokenizer,
     TiktokenTokenizer,
     Truncate,
@@ -138,6 +139,18 @@ def test_keeping_the_middle_out_keeps_both_ends(text, tokens, tokenizer, boundar
 
 LONG = {
     "prose": PROSE * 5_000,
+    "accents on one letter": "e" + "\u0301" * 300_000,
+    "accents": "e\u0301" * 150_000,
+    "joined emoji": "👩\u200d" * 100_000,
+    "flags": "🇩🇪" * 100_000,
+    "Hangul without end": "ᄀ" * 300_000,
+    "conjuncts": "क्" * 150_000,
+    "lone surrogates": "\ud83d" * 200_000,
+    "marks": "!" * 300_000,
+    "spaces": " " * 300_000,
+    "tabs and breaks": "\t\n" * 150_000,
+    "slashes": "\n/" * 150_000,
+    "words without end": "word " * 60_000,
     "one letter": "a" * 300_000,
     "Chinese": "中文" * 100_000,
     "blanks": " " * 300_000 + "x",
@@ -149,17 +162,44 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 @pytest.mark.parametrize("keep", ["start", "end", "middle"])
-def test_a_long_text_is_not_read_whole(name, keep):
+@pytest.mark.parametrize("boundary", ["grapheme", "word", "line", "sentence"])
+def test_a_long_text_is_not_read_whole(name, keep, boundary):
     """Law 12: what counts in pieces is read about twice; what is in one piece, some times more."""
     tokenizer = Watched(TiktokenTokenizer())
     text = LONG[name]
 
-    result = truncate(text, 200, tokenizer=tokenizer, keep=keep, marker="…")
+    result = truncate(text, 200, tokenizer=tokenizer, keep=keep, boundary=boundary, marker="…")
 
-    times = 6 if name == "prose" else 48
-    assert tokenizer.characters <= times * max(len(result), 1_000)
-    assert tokenizer.calls <= 120
-    assert tokenizer.count(result) <= 200
+    times = 6 if (name, boundary) == ("prose", "word") else 80 if keep == "middle" else 48
+    # 200 tokens of blanks are up to 25,600 characters: to know what fits, as many are read.
+    most = 25_600 if name in ("blanks", "spaces") else max(len(result), 1_000)
+    assert tokenizer.characters <= times * most
+    assert tokenizer.calls <= 150
+    assert 1 <= tokenizer.count(result) <= 200
+
+
+@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("keep", ["start", "end"])
+@pytest.mark.parametrize("boundary", ["grapheme", "word", "sentence"])
+def test_a_larger_limit_never_keeps_less_of_a_long_text(name, keep, boundary):
+    tokenizer = BundledTokenizer()
+    how = Truncate(keep, boundary)
+    kept = [
+        len(cut(LONG[name], tokens, tokenizer, how)) for tokens in (*range(1, 12), 30, 99, 100, 101)
+    ]
+
+    assert kept == sorted(kept)
+
+
+@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("keep", ["start", "end", "middle"])
+def test_the_smallest_cut_of_a_long_text_is_small(name, keep):
+    tokenizer = Watched(TiktokenTokenizer())
+
+    smallest = smallest_cut(LONG[name], tokenizer, Truncate(keep))
+
+    assert 1 <= tokenizer.count(smallest) <= 512  # two graphemes of 64 characters at most
+    assert tokenizer.characters <= 300_000
 
 
 @pytest.mark.parametrize("keep", ["start", "end"])
