@@ -74,7 +74,7 @@ def read_job(
     file = open_prompt(prompt)
     for note in file.notes:
         streams.write_error(f"{prompt}: note {note.code} ({note.path}): {note.detail}")
-    values = dict(file.memory if memory is None else read_memory(memory))
+    values = _memory(file, memory)
     for path, value in _pairs(variables, "--var"):
         values = _with(values, path.split("."), value, path)
     stubs = {name: _returning(value) for name, value in _pairs(functions, "--function")}
@@ -86,6 +86,14 @@ def read_job(
         renderer = Renderer(name, functions=stubs, output=output)
     tokens = budget or file.budget or (PLENTY if name is None else None)
     return Job(file=file, renderer=renderer, memory=values, budget=tokens)
+
+
+def _memory(file: PromptFile, name: str | None) -> dict[str, Any]:
+    """Return what is rendered with: a memory file takes the place of samples, not of defaults."""
+    if name is None:
+        return dict(file.memory)
+    defaults = file.memory if file.format in ("prompty", "semantic_kernel") else {}
+    return {**defaults, **read_memory(name)}
 
 
 def read_memory(name: str) -> Mapping[str, Any]:

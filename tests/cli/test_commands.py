@@ -202,6 +202,21 @@ def test_memory_replaces_the_sample(command: Command, prompt: Callable[..., str]
     assert "prompt.yaml:3: section 'template': variable 'x' (line 1, column 1)" in done.errors
 
 
+def test_memory_leaves_the_defaults_of_other_formats(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "ask.prompty"
+    file.write_text(
+        "---\nname: ask\ninputs:\n  tone:\n    type: string\n    default: kind\n"
+        "  who:\n    type: string\n---\nsystem:\nBe {{tone}} to {{who}}.\n",
+        encoding="utf-8",
+    )
+    memory = tmp_path / "memory.json"
+    memory.write_text('{"who": "Ann"}', encoding="utf-8")
+
+    done = command("render", str(file), "--memory", str(memory))
+
+    assert "Be kind to Ann." in done.text
+
+
 def test_functions_are_texts_on_a_terminal(command: Command, prompt: Callable[[str], str]) -> None:
     path = prompt(FUNCTION)
 
