@@ -30,6 +30,8 @@ from promptsections.counting import Counter, Extent
 from promptsections.errors import DefinitionError, InvalidHistoryError, NeedsEventLoopError
 from promptsections.messages import Message, MessageLike
 
+_READ_ONCE = (Iterator, AsyncIterable)
+
 
 def _check_callable(_: object, __: object, value: Any) -> None:
     if not callable(value):
@@ -86,7 +88,7 @@ async def history_block(
         messages = tuple(reversed(reader.messages))
         earlier = _earlier(value.total, len(messages), complete=complete)
         return HistoryBlock(messages, unread=not complete, earlier=earlier, **transformed)
-    if type(value) is not list and isinstance(value, Iterator | AsyncIterable):
+    if isinstance(value, _READ_ONCE):
         kind = type(cast("object", value)).__name__
         raise InvalidHistoryError(
             f"{kind} can be read only once: pass a list of messages, oldest first, "
