@@ -15,7 +15,7 @@ _LABEL = 15
 """The least distance between two labels."""
 _COLOURS = (
     "#7f7f7f", "#bcbd22", "#8c564b", "#2ca02c", "#9467bd", "#17becf",
-    "#e377c2", "#ff7f0e", "#1f77b4", "#aec7e8", "#98df8a",
+    "#e377c2", "#ff7f0e", "#1f77b4", "#393b79", "#637939",
 )  # fmt: skip
 _OURS = "#d62728"
 
@@ -82,7 +82,7 @@ def _grid(
         y = f"{up(10**power):.1f}"
         yield f'<line x1="{left}" y1="{y}" x2="{right}" y2="{y}" stroke="#ddd"/>'
         label = f'x="{left - 8}" y="{float(y) + 4:.1f}" text-anchor="end"'
-        yield f"<text {label}>{10.0**power:g}</text>"
+        yield f"<text {label}>{10.0**power:,g}</text>"
     for size in sizes:
         x, bottom = f"{across(size):.1f}", _HEIGHT - _BOTTOM
         yield f'<line x1="{x}" y1="{_TOP}" x2="{x}" y2="{bottom}" stroke="#eee"/>'
