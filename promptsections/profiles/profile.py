@@ -186,8 +186,13 @@ class ModelProfile:
         for message in messages:
             known = message.remembered(key)
             if known is None:
-                counted = self.content_tokens(message, tokenizer)
-                known = message.remember(key, counted + self.framing_tokens(message, tokenizer))
+                known = self.framing_tokens(message, tokenizer)
+                content = message.content
+                if type(content) is str:  # the common case, with a call less
+                    known += tokenizer.count(content)
+                else:
+                    known += self.content_tokens(message, tokenizer)
+                message.remember(key, known)
             tokens += known
         return tokens
 
