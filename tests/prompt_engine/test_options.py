@@ -373,8 +373,8 @@ def test_images_go_along_or_are_told_to_be_left_out() -> None:
     seen = constructed(media=[image], retrieved=["RAG"], context=context)
     unseen = constructed(media=[image], target=blind)
 
-    (words,) = (m for m in seen.rendered.messages if isinstance(m.content, tuple))
-    assert image in words.content
+    (parts,) = (m.content for m in seen.rendered.messages if isinstance(m.content, tuple))
+    assert image in parts
     assert {"RAG", "BELOW"} <= {message.text for message in seen.rendered.messages}
     assert unseen.rendered.messages == (Message("user", "Q"),)
     assert [issue.code for issue in unseen.issues] == ["VISION_NOT_SUPPORTED"]
