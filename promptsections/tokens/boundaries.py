@@ -49,6 +49,8 @@ _CANDIDATE = re.compile(
 )
 LOOK = 202
 """Characters around a position that decide whether it is strong."""
+_SKIPPED = 1_024
+"""Spaces and tabs that are skipped at once."""
 _FIRST_WINDOW = 32
 """Characters that a backward search reads first; doubled until something is found."""
 
@@ -74,12 +76,23 @@ def strong_joint(left: str, right: str) -> bool:
 def first_strong(text: str, start: int = 0, end: int | None = None) -> int | None:
     """Find the first strong position of `text` above `start` and below `end`."""
     stop = len(text) if end is None else end
+    start = past_blanks(text, start, stop)
     for found in _CANDIDATE.finditer(text, start + 1, stop + LOOK):
         if found.start() >= stop:
             break
         if _confirmed(found):
             return found.start()
     return None
+
+
+def past_blanks(text: str, start: int, end: int) -> int:
+    """Skip spaces and tabs above `start`, as far as nothing can begin or end among them.
+
+    Patterns try each of them, which takes long where there are millions.
+    """
+    while start + _SKIPPED < end and not text[start : start + _SKIPPED + 1].strip(" \t"):
+        start += _SKIPPED
+    return start
 
 
 def last_strong(text: str, end: int | None = None, start: int = 0) -> int | None:

@@ -19,6 +19,7 @@ from typing import Literal
 
 from attrs import frozen
 
+from promptsections.tokens.boundaries import past_blanks
 from promptsections.tokens.graphemes import is_grapheme_boundary
 
 Boundary = Literal["grapheme", "word", "line", "sentence"]
@@ -71,6 +72,7 @@ class Cuts:
         return None
 
     def _between(self, text: str, above: int, at_most: int) -> Iterator[int]:
+        above = past_blanks(text, max(0, above), at_most)
         start, stop = max(0, above - self.look), at_most + self.look
         for found in _compiled(self.pattern).finditer(text, start, stop):
             end = found.end()

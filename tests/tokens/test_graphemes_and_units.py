@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from token_samples import hard_texts
 
+from promptsections.tokens import boundaries, first_strong
 from promptsections.tokens.graphemes import is_grapheme_boundary
 from promptsections.tokens.units import ENDS, STARTS
 
@@ -87,6 +88,26 @@ def test_graphemes_are_searched_from_both_sides(text, above, at_most):
 
     assert ENDS["grapheme"].first(text, above, at_most) == (between[0] if between else None)
     assert ENDS["grapheme"].last(text, above, at_most) == (between[-1] if between else None)
+
+
+@given(
+    st.lists(st.sampled_from(["  ", "    ", "\t", "\n", "a", ". ", "\u3000", "中", "\x1c"]), max_size=9)
+    .map("".join),
+    st.integers(0, 20),
+    st.integers(0, 30),
+)  # fmt: skip
+def test_blanks_that_are_skipped_hid_nothing(text, above, at_most):
+    """Every search finds the same, whether spaces and tabs are skipped or tried one by one."""
+
+    def found():
+        cuts = [*ENDS.values(), *STARTS.values()]
+        both = [(c.first(text, above, at_most), c.last(text, above, at_most)) for c in cuts]
+        return first_strong(text, above, at_most), both
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boundaries, "_SKIPPED", 2)
+        skipping = found()
+    assert skipping == found()
 
 
 def kept_starts(boundary, text):
