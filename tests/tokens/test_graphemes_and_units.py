@@ -90,13 +90,12 @@ def test_graphemes_are_searched_from_both_sides(text, above, at_most):
     assert ENDS["grapheme"].last(text, above, at_most) == (between[-1] if between else None)
 
 
-@given(
-    st.lists(st.sampled_from(["  ", "    ", "\t", "\n", "a", ". ", "\u3000", "中", "\x1c"]), max_size=9)
-    .map("".join),
-    st.integers(0, 20),
-    st.integers(0, 30),
-)  # fmt: skip
-def test_blanks_that_are_skipped_hid_nothing(text, above, at_most):
+_BLANK_PARTS = ["  ", "    ", "\t", "\n", "a", ". ", "\u3000", "中", "\x1c"]
+blank_texts = st.lists(st.sampled_from(_BLANK_PARTS), max_size=9).map("".join)
+
+
+@given(blank_texts, st.integers(0, 20), st.integers(0, 30))
+def test_skipped_blanks_hide_nothing(text, above, at_most):
     """Every search finds the same, whether spaces and tabs are skipped or tried one by one."""
 
     def found():
