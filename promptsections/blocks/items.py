@@ -5,13 +5,14 @@ It knows no data sources and does no I/O.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from attrs import Attribute, evolve, field, frozen
 
 from promptsections.blocks.block import Fitted
-from promptsections.blocks.growth import Growth
+from promptsections.blocks.growth import Growing, Growth
 from promptsections.blocks.placing import Place
 from promptsections.blocks.remembering import Remembered, nothing_yet
 from promptsections.blocks.text import TextBlock, write_text
@@ -19,7 +20,7 @@ from promptsections.counting import Counter
 from promptsections.errors import DefinitionError
 from promptsections.measurement import Measurement
 from promptsections.messages import Message
-from promptsections.tokens import Truncate, joints_of, running_totals
+from promptsections.tokens import Segment, Truncate, count_joined, joints_of, running_totals
 from promptsections.unicode import well_formed
 
 
@@ -34,10 +35,24 @@ class Chunk:
     """Names the chunk in the layout, for citations."""
     source: str | None = field(default=None, kw_only=True)
     """Where it comes from; names the chunk if there is no `id`."""
+    metadata: Mapping[str, Any] | None = field(default=None, kw_only=True, hash=False)
+    """What else the source knows of it; an attribution may name that."""
+
+    def name(self, place: int) -> str:
+        """Return what the chunk is called in a layout: by its place if it says nothing itself."""
+        return self.id or self.source or str(place)
 
 
 def _chunks(values: Iterable[Chunk | str]) -> tuple[Chunk, ...]:
     return tuple(value if isinstance(value, Chunk) else Chunk(value) for value in values)
+
+
+def _texts(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(well_formed, values))
+
+
+def _numbers(values: Iterable[int]) -> tuple[int, ...]:
+    return tuple(values)
 
 
 def _check_step(_: object, __: Attribute[int | None], value: object) -> None:
@@ -70,6 +85,12 @@ class ItemsBlock:
     """The end of a wrapper."""
     encode: Callable[[str], str] | None = field(default=None, kw_only=True)
     """How a chunk's text is written inside the wrapper; what is cut is the text before that."""
+    heads: tuple[str, ...] = field(default=(), kw_only=True, converter=_texts)
+    """For each chunk what stands in front of it, such as where it comes from: never cut, and not
+    encoded. None or as many as there are chunks."""
+    places: tuple[int, ...] = field(default=(), kw_only=True, converter=_numbers)
+    """For each chunk its place among those that are sent, if that is not its rank: different
+    numbers, the smallest stands first."""
     trim_step: int | None = field(default=None, kw_only=True, validator=_check_step)
     """Tokens: where not all chunks fit, so many are sent as fit a multiple of this, so that they
     are the same although the room changes from turn to turn. `None` sends as many as fit."""
@@ -78,6 +99,12 @@ class ItemsBlock:
     _parts: Remembered[_Parts] = field(factory=nothing_yet, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        for given in (self.heads, self.places):
+            if given and len(given) != len(self.chunks):
+                raise DefinitionError(
+                    f"ItemsBlock: heads and places are for each of {len(self.chunks)} chunks, "
+                    f"not for {len(given)}"
+                )
         present = tuple((rank, chunk) for rank, chunk in enumerate(self.chunks) if chunk.text)
         object.__setattr__(self, "_present", present)
 
@@ -111,7 +138,7 @@ class ItemsBlock:
         units = max(units, 1)
         fitted = sent.get(units)
         if fitted is None:
-            text = self.separator.join(self._texts(units))
+            text = self.separator.join(self._texts(self._shown(units)))
             say = self.message.holding if self.encode is None else self.message.saying
             messages = (say(self.before + text + self.after),)
             if joints_of(counter.tokenizer) == "strong":
@@ -121,19 +148,25 @@ class ItemsBlock:
 
     def _prepare(self, counter: Counter) -> _Parts:
         place = Place(counter, partial(write_text, self.message, self.before, self.after))
-        stack = _Stack(self._texts(len(self._present)), self.separator, place)
-        densely = joints_of(counter.tokenizer) == "strong"
+        texts = self._texts(self._present)
+        if self.places:
+            order = [self.places[rank] for rank, _ in self._present]
+            stack: Growing = _Scattered(texts, order, self.separator, place)
+        else:
+            stack = _Stack(texts, self.separator, place)
+        densely = not self.places and joints_of(counter.tokenizer) == "strong"
         return self._first(counter), {}, Growth(stack, densely=densely)
 
     def _first(self, counter: Counter) -> TextBlock | None:
         """Make a block of the first chunk alone, where it may be cut or is long to count."""
-        text = self._present[0][1].text
+        rank, chunk = self._present[0]
+        text = chunk.text
         if len(self._present) > 1 and self.limit is None and len(text) <= _SHORT:
             return None
         whole = TextBlock(
             text,
             self.message,
-            before=self.before,
+            before=self.before + self._head(rank),
             after=self.after,
             encode=self.encode,
         )
@@ -142,14 +175,25 @@ class ItemsBlock:
         too_large = limit is not None and whole.measure(counter, limit).natural > limit
         return evolve(whole, cut=self.cut, limit=limit) if alone or too_large else whole
 
-    def _texts(self, units: int) -> list[str]:
-        texts = [chunk.text for _, chunk in self._present[:units]]
-        return texts if self.encode is None else [self.encode(text) for text in texts]
+    def _shown(self, units: int) -> Sequence[tuple[int, Chunk]]:
+        """Return the first chunks in the order in which they are sent."""
+        sent = self._present[:units]
+        return sorted(sent, key=lambda one: self.places[one[0]]) if self.places else sent
+
+    def _texts(self, shown: Sequence[tuple[int, Chunk]]) -> list[str]:
+        texts = [chunk.text for _, chunk in shown]
+        if self.encode is not None:
+            texts = [self.encode(text) for text in texts]
+        if self.heads:
+            texts = [self.heads[at] + text for (at, _), text in zip(shown, texts, strict=True)]
+        return texts
+
+    def _head(self, rank: int) -> str:
+        return self.heads[rank] if self.heads else ""
 
     def _fitted(self, messages: tuple[Message, ...], units: int) -> Fitted:
-        sent = self._present[:units]
-        names = tuple(chunk.id or chunk.source or str(rank) for rank, chunk in sent)
-        return Fitted(messages, items=names, omitted=len(self._present) - len(sent))
+        names = tuple(chunk.name(rank) for rank, chunk in self._shown(units))
+        return Fitted(messages, items=names, omitted=len(self._present) - len(names))
 
 
 _SHORT = 4_096
@@ -181,3 +225,38 @@ class _Stack:
         tokenizer = self._place.counter.tokenizer
         for total in running_totals(tokenizer, self._texts, self._separator, before, after):
             yield framing + total
+
+
+class _Scattered:
+    """Texts joined in another order than that in which they are added; each is counted once."""
+
+    def __init__(
+        self, texts: Sequence[str], order: Sequence[int], separator: str, place: Place
+    ) -> None:
+        self._texts = texts
+        self._order = order
+        self._separator = separator
+        self._place = place
+        self._counted: list[Segment] = []
+
+    def reach(self, units: int, /) -> int:
+        """Return how many texts there are, at most `units`."""
+        return min(units, len(self._texts))
+
+    def cost(self, units: int, /) -> int:
+        """Return what the texts that are added first cost, where they stand."""
+        shown = sorted(range(units), key=self._order.__getitem__)
+        tokenizer = self._place.counter.tokenizer
+        if joints_of(tokenizer) == "none":
+            return self._place.cost(self._separator.join(self._texts[at] for at in shown))
+        before, after, framing = self._place.around()
+        for text in self._texts[len(self._counted) : units]:
+            self._counted.append(Segment.of(text, tokenizer))
+        pieces: list[str | Segment] = [before]
+        for at in shown:
+            pieces += (self._separator, self._counted[at]) if pieces[1:] else (self._counted[at],)
+        return framing + count_joined(tokenizer, [*pieces, after])
+
+    def costs(self) -> Iterator[int]:
+        """Yield what the first text costs, the first two, and so on."""
+        yield from (self.cost(units) for units in range(1, len(self._texts) + 1))

@@ -19,6 +19,7 @@ from promptsections.blocks import Chunk
 from promptsections.config.hints import fields_of
 from promptsections.config.models import all_kinds, document_model
 from promptsections.elements import Element, ElementRules
+from promptsections.fences import Fence
 from promptsections.messages import Tool, ToolCall
 from promptsections.prompt import Prompt
 from promptsections.sections import PromptSection
@@ -74,7 +75,7 @@ def json_schema(kinds: Mapping[str, type[PromptSection]] | None = None) -> Schem
     known = all_kinds(kinds)
     made = document_model(known).model_json_schema(schema_generator=_Terse)
     definitions: dict[str, Schema] = made["$defs"]
-    for cls in (*known.values(), Tool, ToolCall, Truncate, Chunk, Element, ElementRules):
+    for cls in (*known.values(), Tool, ToolCall, Truncate, Chunk, Element, ElementRules, Fence):
         _describe(definitions.get(cls.__name__, {}), cls)
     for name, description in _DESCRIBED.items():
         definitions[name]["description"] = description

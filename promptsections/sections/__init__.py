@@ -5,12 +5,11 @@ from promptsections.sections.breakpoint import CacheBreakpoint
 from promptsections.sections.calls import FunctionCallMessage, FunctionResponseMessage
 from promptsections.sections.data import (
     ConversationHistory,
-    DataSource,
-    DataSourceSection,
     MemorySection,
     UserInput,
 )
 from promptsections.sections.group import GroupSection
+from promptsections.sections.sources import DataSource, DataSourceSection
 from promptsections.sections.stability import Declared, Stability
 from promptsections.sections.text import (
     AssistantMessage,

@@ -1,4 +1,4 @@
-"""Sections whose content comes from outside: memory, the user, data sources, the conversation."""
+"""Sections whose content stands in memory: values, the user's words, the conversation."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Literal, cast
 
-from attrs import Attribute, evolve, field, frozen, validators
+from attrs import evolve, field, frozen, validators
 
 from promptsections.blocks import (
     Attachment,
     AttachmentsBlock,
     Block,
-    Chunk,
     HistoryBlock,
     HistoryOptions,
-    ItemsBlock,
     TextBlock,
     history_block,
 )
-from promptsections.budgets import Budget, Rest, Share
+from promptsections.budgets import Budget, Rest
 from promptsections.counting import Lines
 from promptsections.errors import DefinitionError, ResolutionError
 from promptsections.markup import Escape, XmlElement
@@ -204,79 +202,6 @@ def _attachment(value: object, priority: int | None) -> Attachment:
         own = cast("Mapping[str, Any]", value).get("priority")
         priority = priority if own is None else own
     return Attachment(cast("Any", value), priority=priority)
-
-
-DataSource = Callable[[str, Scope], Iterable[Chunk | str] | Awaitable[Iterable[Chunk | str]]]
-"""`source(query, scope)` → chunks, best first; plain or async."""
-
-
-def _check_source(section: PromptSection, _: Attribute[Any], value: object) -> None:
-    if not callable(value):
-        raise DefinitionError(
-            f"section {section.name or section.kind!r}: source must be a function of query and "
-            f"scope, not {type(value).__name__}"
-        )
-
-
-@frozen
-class DataSourceSection(PromptSection):
-    """Ranked chunks from a data source: whole chunks in their order, as many as fit."""
-
-    source: DataSource = field(validator=_check_source)
-    query: str = field(default="input", validator=check_text)
-    """Path in memory of what is asked for; `""` if it is missing."""
-    role: Role = field(default="system", validator=check_role)
-    tokens: Budget = field(
-        default=Share(0.3), kw_only=True, converter=read_budget, validator=check_budget
-    )
-    required: bool = field(default=False, kw_only=True)
-    separator: str = field(default="\n\n", kw_only=True)
-    """Stands between chunks."""
-    tag: str | None = field(default=None, kw_only=True)
-    """Name of an XML element to put the chunks in."""
-    escape: Escape = field(default="closing_tag", kw_only=True)
-    """What is done about markup in them, as in `MemorySection`."""
-    trim_to: TrimTo = field(default="by_caching", kw_only=True)
-    """Where not all chunks fit: as many as fit that part of the most it may have, or that and one
-    step more, and so on, so that they stay the same when the room changes a little. By default 0.7
-    where the renderer's caching is on and `stability` is not "turn", otherwise none."""
-    trim_step: int | None = field(default=None, kw_only=True)
-    """The size of such a step in tokens, instead of `trim_to`."""
-
-    def __attrs_post_init__(self) -> None:
-        check_trims(self.trim_to, self.trim_step)
-        self._element()
-
-    def _element(self) -> XmlElement | None:
-        return element_of(self.tag, self.escape, owner=self.name or self.kind)
-
-    def resolve(self, scope: Scope, /) -> Content | Awaitable[Content]:
-        """Return the chunks as one message."""
-        query = to_text(scope.read(self.query, ""), name=self.query)
-        stability = self.stability or "turn"
-        trim_step = trim_step_in(scope, self.trim_to, self.trim_step, stability)
-
-        async def found() -> Content:
-            chunks = [_chunk(item) for item in await scope.fetch(self.source, query)]
-            return ItemsBlock(
-                chunks,
-                Message(self.role),
-                separator=self.separator,
-                cut=self.cut,
-                limit=self.budget.ceiling,
-                trim_step=trim_step,
-                **wrapped(self._element(), (chunk.text for chunk in chunks), scope),
-            )
-
-        return Deferred(found)
-
-
-def _chunk(value: object) -> Chunk:
-    if isinstance(value, Chunk):
-        return value
-    if isinstance(value, str):
-        return Chunk(value)
-    raise DefinitionError(f"a data source returned {type(value).__name__}: return Chunk or str")
 
 
 @frozen

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import TypedDict
 
 from promptsections.errors import DefinitionError
-from promptsections.markup import Escape, XmlElement
+from promptsections.fences import Fenced
+from promptsections.markup import Enclosure, Escape, XmlElement
 from promptsections.scope import Scope
 
 
@@ -34,10 +35,20 @@ def element_of(tag: str | None, escape: Escape, *, owner: str) -> XmlElement | N
     return None if tag is None else element
 
 
-def wrapped(element: XmlElement | None, texts: Iterable[str], scope: Scope) -> Wrapper:
-    """Put texts in an element, with a note if they hold tags of that name."""
-    if element is None:
-        return {}
-    if element.escape == "closing_tag" and any(element.encode(text) != text for text in texts):
-        scope.note("markup_escaped", f"tags named {element.tag!r} in the text are escaped")
-    return {"before": element.before, "after": element.after, "encode": element.encode}
+def wrapped(enclosure: Enclosure | None, texts: Iterable[str], scope: Scope) -> Wrapper:
+    """Put texts in an element or a fence, with a note if they hold what could end it."""
+    match enclosure:
+        case None:
+            return {}
+        case XmlElement(escape="closing_tag", tag=tag) if _changes(enclosure, texts):
+            scope.note("markup_escaped", f"tags named {tag!r} in the text are escaped")
+        case Fenced() if _changes(enclosure, texts):
+            what = "tags, tokens of chat formats or lines of other speakers"
+            scope.note("forgery_escaped", f"{what} in the text are escaped")
+        case _:
+            pass
+    return {"before": enclosure.before, "after": enclosure.after, "encode": enclosure.encode}
+
+
+def _changes(enclosure: Enclosure, texts: Iterable[str]) -> bool:
+    return any(enclosure.encode(text) != text for text in texts)
