@@ -1,4 +1,4 @@
-"""`ContextAssembler`: an AI gateway's settings for caching, as its configuration file has them.
+"""`ContextAssemblerConfig`: an AI gateway's settings for caching, as its configuration has them.
 
 It reads settings and hands out a `CachePolicy`; it renders nothing.
 """
@@ -20,7 +20,7 @@ KEY = "contextAssembler"
 """Where a gateway's configuration has these settings."""
 
 
-class ContextAssembler(BaseModel):
+class ContextAssemblerConfig(BaseModel):
     """What an operator must decide before anything is cached.
 
     Keys are written as `promptCaching`, or in snake case. Construction raises pydantic's
@@ -40,7 +40,7 @@ class ContextAssembler(BaseModel):
     """Whether equal text of two tenants is one entry; without caching it means nothing."""
 
     @classmethod
-    def read(cls, settings: Mapping[str, Any]) -> ContextAssembler:
+    def read(cls, settings: Mapping[str, Any]) -> ContextAssemblerConfig:
         """Read settings, or a configuration that has them under `contextAssembler`.
 
         Raises:

@@ -26,7 +26,7 @@ from promptsections import (
     UserInput,
     find_profile,
 )
-from promptsections.config.context_assembler import ContextAssembler
+from promptsections.config.context_assembler import ContextAssemblerConfig
 from promptsections.profiles.caching import CacheRule
 from promptsections.providers import anthropic_messages, openai_chat
 from promptsections.templates import Template
@@ -60,8 +60,8 @@ SAFE = Prompt(
 )
 
 
-def settings(*, caching: bool, share: bool, **more: Any) -> ContextAssembler:
-    return ContextAssembler.read(
+def settings(*, caching: bool, share: bool, **more: Any) -> ContextAssemblerConfig:
+    return ContextAssemblerConfig.read(
         {"contextAssembler": {
             "promptCaching": caching, "sharePromptCacheAcrossTenants": share, **more,
         }}
@@ -100,7 +100,7 @@ def test_the_operator_must_decide_both(missing: str) -> None:
     with pytest.raises(
         ConfigError, match=rf"contextAssembler\.{missing}: Field required"
     ) as caught:
-        ContextAssembler.read({"contextAssembler": given})
+        ContextAssemblerConfig.read({"contextAssembler": given})
     assert (caught.value.kind, caught.value.path) == ("missing", "contextAssembler")
 
 
@@ -118,16 +118,16 @@ def test_the_operator_must_decide_both(missing: str) -> None:
 def test_settings_that_are_wrong_are_named(wrong: dict[str, Any]) -> None:
     given = {"promptCaching": True, "sharePromptCacheAcrossTenants": True, **wrong}
     with pytest.raises(ConfigError, match=rf"contextAssembler\.{next(iter(wrong))}") as caught:
-        ContextAssembler.read(given)
+        ContextAssemblerConfig.read(given)
     assert caught.value.kind == "invalid"
     with pytest.raises(ValidationError):
-        ContextAssembler(**given)
+        ContextAssemblerConfig(**given)
     with pytest.raises(ConfigError, match="contextAssembler: "):
-        ContextAssembler.read({"contextAssembler": "on"})
+        ContextAssemblerConfig.read({"contextAssembler": "on"})
 
 
 def test_settings_are_read_in_snake_case_too_and_written_as_they_were() -> None:
-    read = ContextAssembler(prompt_caching=True, share_prompt_cache_across_tenants=False)
+    read = ContextAssemblerConfig(prompt_caching=True, share_prompt_cache_across_tenants=False)
 
     assert read == settings(caching=True, share=False)
     assert read.model_dump(by_alias=True) == {
