@@ -19,6 +19,7 @@ from promptsections.caching.policy import CachePolicy
 from promptsections.counting import Lines
 from promptsections.keeping import Kept, nothing_kept
 from promptsections.layout import Failure, ResolvedGroup, ResolvedNode, ResolvedSection
+from promptsections.markup import XmlElement
 from promptsections.messages import Tool
 from promptsections.prompt import Prompt
 from promptsections.sections import (
@@ -49,6 +50,8 @@ class Place:
     """How long the text before a template's breakpoint stays the same."""
     must_wait: bool
     """Whether its `resolve` is a coroutine function."""
+    elements: tuple[XmlElement, ...] = ()
+    """What the groups around it put their texts in, inner ones first."""
 
     def available(self, room: int) -> int:
         """Return the most tokens that the section can get where the prompt has this many."""
@@ -100,7 +103,8 @@ class Frame:
             budget=group.budget,
             role=group.role,
             separator=group.separator,
-            prefix=group.text_prefix,
+            prefix=group.text_prefix + (group.element.before if group.element else ""),
+            suffix=group.element.after if group.element else "",
             children=tuple(children),
         )
 
@@ -145,8 +149,11 @@ def _enter(
     in_text: bool,
     limits: tuple[Budget, ...],
     stability: Stability | None,
+    elements: tuple[XmlElement, ...] = (),
 ) -> None:
     """Find what stands in a group; `stability` is what the groups around it say of theirs."""
+    if frame.group.element is not None:
+        elements = (frame.group.element, *elements)
     in_text = in_text or frame.group.role is not None
     before = f"{frame.path}/" if frame.path else ""
     children: list[Place | Frame] = []
@@ -156,7 +163,15 @@ def _enter(
         said = section.stability or stability
         if is_plain_group(section):
             inner = Frame(cast("GroupSection", section), path, name)
-            _enter(inner, found, declared, in_text=in_text, limits=inner_limits, stability=said)
+            _enter(
+                inner,
+                found,
+                declared,
+                in_text=in_text,
+                limits=inner_limits,
+                stability=said,
+                elements=elements,
+            )
             children.append(inner)
             continue
         lead = section.lead_stability(declared) if isinstance(section, TemplateSection) else None
@@ -171,6 +186,7 @@ def _enter(
             said or section.how_stable(declared),
             said or lead,
             inspect.iscoroutinefunction(type(section).resolve),
+            elements,
         )
         children.append(place)
         found.all.append(place)

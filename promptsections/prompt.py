@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from promptsections.errors import DefinitionError, DuplicateNameError
 from promptsections.keeping import Kept, nothing_kept
+from promptsections.markup import Escape
 from promptsections.messages import Role, Tool
 from promptsections.sections.group import GroupSection
 
@@ -30,6 +31,8 @@ class Prompt(GroupSection):
     """A list of sections; prompts nest, since a prompt is a group without a role."""
 
     role: Role | None = field(default=None, init=False)
+    tag: str | None = field(default=None, init=False)
+    escape: Escape = field(default="none", init=False)
     tools: tuple[Tool, ...] = field(default=(), kw_only=True, converter=_tools)
     """Tools that the model may call; their definitions are reserved first."""
     kept: Kept[Any] = field(factory=nothing_kept, init=False, eq=False, repr=False)

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 from attrs import define, evolve, field, frozen
 
 from promptsections._run import SelfCancelled, TimedOut
-from promptsections.blocks import HistoryBlock, ItemsBlock, StackBlock, TextBlock
+from promptsections.blocks import Block, HistoryBlock, ItemsBlock, StackBlock, TextBlock, inside
 from promptsections.caching import CachePolicy
 from promptsections.caching.tenants import scoped
 from promptsections.counting import Counter
@@ -175,13 +175,22 @@ async def _resolve_place(place: Place, here: _Here) -> ResolvedSection:
         if place.must_wait and not around.runner.may_await:
             raise _must_wait(section)
         content = await around.runner.within(seconds, partial(_content, section, scope))
-        block = to_block(section, content)
+        block = _enclosed(to_block(section, content), place, scope)
     except Exception as error:
         return place.holding(None, _failed(_named(error, place, seconds), place, around))
     missing = around.report.missing.get(place.path)
     if block is None and missing is not None:
         return place.holding(None, Failure("missing", f"memory holds nothing at {missing!r}"))
     return place.holding(block)
+
+
+def _enclosed(block: Block | None, place: Place, scope: Scope) -> Block | None:
+    """Keep a text from ending the elements of the groups around it."""
+    for element in place.elements if block is not None else ():
+        block, changed = inside(cast("Block", block), element)
+        if changed and element.escape == "closing_tag":
+            scope.note("markup_escaped", f"tags named {element.tag!r} in the text are escaped")
+    return block
 
 
 def _marks(around: Surroundings) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from promptsections.blocks.attachments import Attachment, AttachmentsBlock
 from promptsections.blocks.block import Block, Fitted, ReportingBlock
+from promptsections.blocks.enclosing import inside
 from promptsections.blocks.history import HistoryBlock, HistoryOptions
 from promptsections.blocks.items import Chunk, ItemsBlock
 from promptsections.blocks.messages import MessagesBlock
@@ -28,4 +29,5 @@ __all__ = [
     "StackBlock",
     "TextBlock",
     "history_block",
+    "inside",
 ]

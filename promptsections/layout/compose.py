@@ -112,4 +112,7 @@ def _text(node: ResolvedNode, pieces: Pieces, counter: Counter) -> tuple[str, Se
         return None
     if node.prefix:
         segments.insert(0, Segment.of(node.prefix, counter.tokenizer))
-    return node.prefix + node.separator.join(texts), join(counter.tokenizer, *segments)
+    if node.suffix:
+        segments.append(Segment.of(node.suffix, counter.tokenizer))
+    text = f"{node.prefix}{node.separator.join(texts)}{node.suffix}"
+    return text, join(counter.tokenizer, *segments)

@@ -72,6 +72,8 @@ class ResolvedGroup:
     separator: str
     prefix: str
     """Stands in front of its text."""
+    suffix: str = ""
+    """Stands behind its text."""
     children: tuple[ResolvedSection | ResolvedGroup, ...]
 
     @property

@@ -85,7 +85,8 @@ class _Shaper:
         framing = 0
         if not in_text and group.role is not None:
             framing = self.counter.framing(Message(group.role, ""))
-        wrapper = framing + (count(group.prefix) if group.prefix else 0)
+        around = (text for text in (group.prefix, group.suffix) if text)
+        wrapper = framing + sum(map(count, around))
         return wrapper, count(group.separator) if group.separator else 0
 
     def _children(self, group: ResolvedGroup, *, in_text: bool) -> tuple[Track | Join, ...]:

@@ -130,7 +130,7 @@ class _Found:
             self.groups[node.path] = node, in_text
             self.seen += (
                 node.path, node.required, node.priority, node.budget,
-                node.role, node.separator, node.prefix,
+                node.role, node.separator, node.prefix, node.suffix,
             )  # fmt: skip
             inside = in_text or node.role is not None
             for child in node.children:

@@ -8,11 +8,13 @@ from typing import Any, Literal, cast
 from attrs import Attribute, field, frozen
 
 from promptsections.errors import DefinitionError, DuplicateNameError
+from promptsections.markup import Escape, XmlElement
 from promptsections.messages import Role
 from promptsections.scope import Scope
 from promptsections.sections.base import Content, PromptSection, check_role
 from promptsections.sections.stability import Declared, Stability, least_stable
 from promptsections.sections.text import TemplateSection
+from promptsections.sections.wrapping import element_of
 
 MAX_DEPTH = 100
 """How deep groups may nest."""
@@ -56,6 +58,12 @@ class GroupSection(PromptSection):
         default="author", kw_only=True, validator=_check_order
     )
     """`"cache"`: what stays the same for longer comes first, as far as the conversation allows."""
+    tag: str | None = field(default=None, kw_only=True)
+    """Name of an XML element to put the text of the group in; needs a `role`."""
+    escape: Escape = field(default="closing_tag", kw_only=True)
+    """What is done about markup in the texts of its sections, as in `MemorySection`."""
+    element: XmlElement | None = field(init=False, eq=False, repr=False)
+    """What its text is put in."""
     names: tuple[str, ...] = field(init=False, eq=False, repr=False)
     """The name of each section, given or made."""
     depth: int = field(init=False, eq=False, repr=False)
@@ -67,6 +75,13 @@ class GroupSection(PromptSection):
         for section in self.sections:
             _ = section.budget  # a bad default of a subclass is an error here, not at a render
         object.__setattr__(self, "names", _names(self.sections))
+        element = element_of(self.tag, self.escape, owner=self.name or self.kind)
+        if element is not None and self.role is None:
+            raise DefinitionError(
+                f"section {self.name or self.kind!r}: tag={self.tag!r} needs a role, since only a "
+                "group of one message has a text of its own"
+            )
+        object.__setattr__(self, "element", element)
         inner = (s.depth for s in self.sections if isinstance(s, GroupSection))
         depth = 1 + max(inner, default=0)
         if depth > MAX_DEPTH:
