@@ -35,7 +35,7 @@ def merged_run(length: int, ranks: Mapping[int, int]) -> int | None:
             stretches[at : at + 2] = [rest[0], merged, rest[1]]
         else:
             size, times = stretches[at]
-            beside = {size, *(stretches[at - 1][:1] if at else ())}
+            beside = {size, 2 * size, *(stretches[at - 1][:1] if at else ())}
             rank = ranks[2 * size]
             if times > 2 and any(ranks.get(2 * size + other, rank) < rank for other in beside):
                 return None

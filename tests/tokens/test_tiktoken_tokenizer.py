@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from threading import Barrier
 
 import pytest
@@ -123,6 +124,41 @@ def test_a_run_of_one_byte_is_merged_as_tiktoken_merges_it(length, character, na
     ranks = tiktoken_encoding._run_ranks(encoding, character)
 
     assert merged_run(length, ranks) == len(encoding._encode_single_piece(character * length))
+
+
+@pytest.mark.parametrize("run", [" " * 1_500 + "\t" * 700, "\u3000" * 250_000, "\t " * 120_000])
+def test_a_run_of_several_blanks_is_merged_by_tiktoken(run):
+    encoding = TiktokenTokenizer()._encoding()
+    text = f"a{run}b"
+
+    assert TiktokenTokenizer().count(text) == len(encoding.encode_ordinary(text))
+
+
+def merged_one_by_one(length, ranks):
+    """Merge as it is defined: the leftmost pair of the lowest rank, until there is none."""
+    sizes = [1] * length
+    while pairs := [
+        (ranks[a + b], at) for at, (a, b) in enumerate(pairwise(sizes)) if a + b in ranks
+    ]:
+        at = min(pairs)[1]
+        sizes[at : at + 2] = [sizes[at] + sizes[at + 1]]
+    return len(sizes)
+
+
+@given(st.integers(1, 60), st.permutations(range(11)), st.sets(st.integers(2, 12)))
+def test_merging_stretches_is_merging_pair_by_pair(length, ranks, sizes):
+    """For any vocabulary and length: the same number of tokens, or no answer."""
+    vocabulary = {size: ranks[size - 2] for size in sizes}
+
+    assert merged_run(length, vocabulary) in (None, merged_one_by_one(length, vocabulary))
+
+
+@given(st.integers(1, 60), st.sets(st.integers(2, 12)))
+def test_a_vocabulary_in_which_longer_tokens_rank_later_is_always_merged_at_once(length, sizes):
+    """As in the bundled ones."""
+    vocabulary = {size: size for size in sizes}
+
+    assert merged_run(length, vocabulary) == merged_one_by_one(length, vocabulary)
 
 
 def test_a_run_that_cannot_be_merged_at_once_is_left_to_tiktoken(monkeypatch):

@@ -191,6 +191,8 @@ def test_caching_is_shared_for_bundled_encodings_and_done_once():
     assert cached(BundledTokenizer("cl100k_base")) is cached(BundledTokenizer("cl100k_base"))
     assert cached(BundledTokenizer("cl100k_base")) is not tokenizer  # who asks for tiktoken gets it
     assert cached(as_tokenizer(words)) is not cached(as_tokenizer(words))
+    own = as_tokenizer(TiktokenTokenizer("cl100k_base")._encoding())
+    assert cached(own) is not cached(own)
 
 
 def test_a_known_count_can_be_put_in():
