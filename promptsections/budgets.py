@@ -17,7 +17,8 @@ from promptsections.errors import InvalidBudgetError
 
 def _fail(value: object, rule: str, section: str | None = None) -> NoReturn:
     where = f"section {section!r}: " if section is not None else ""
-    raise InvalidBudgetError(f"{where}tokens={value!r} {rule}", value=value, section=section)
+    shown = str(value) if isinstance(value, Fraction) else repr(value)
+    raise InvalidBudgetError(f"{where}tokens={shown} {rule}", value=value, section=section)
 
 
 def exact_fraction(value: object) -> Fraction | None:

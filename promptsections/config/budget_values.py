@@ -97,7 +97,13 @@ def _read_budget(value: object) -> Budget:
     if text in _WORDS:
         return _WORDS[cast("str", text)]
     if isinstance(text, str) and (_PERCENT.fullmatch(text) or _RATIO.fullmatch(text)):
-        return to_budget(_read_part(text))
+        part = _read_part(text)
+        if not 0 < part <= 1:
+            raise ValueError(
+                f"{text} must be above 0% and at most 100% of what the fixed sections leave; "
+                "{rest: 2} is twice what another rest gets"
+            )
+        return to_budget(part)
     number = read_fraction(value)
     if number is None:
         hint = did_you_mean(str(text), suggest(str(text), _WORDS)) or unquote(value)

@@ -66,6 +66,8 @@ def inside(folder: Path, name: str) -> Path:
         if found.is_relative_to(root) and found != root:
             return found
         rule = "leads out of the folder through a link"
+        if all(part == "." for part in name.split("/")):
+            rule = "is the folder itself"
     full = root / name if "\0" not in name else root
     raise ConfigError(
         f"{name!r} {rule}: name a file in {root}, with '/' between folders",
@@ -77,10 +79,10 @@ def inside(folder: Path, name: str) -> Path:
 def _broken_rule(name: str) -> str | None:
     """Say why a name may lead out of its folder on some system, or `None`."""
     parts = name.replace("\\", "/").split("/")
-    if not name.strip() or not all(part.strip() for part in parts):
-        return "is no name of a file"
     if PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor:
         return "is absolute"
+    if not name.strip() or not all(part.strip() for part in parts):
+        return "is no name of a file"
     if ".." in (part.strip() for part in parts):
         return "leads out of the folder"
     if "\\" in name or ":" in name or any(ord(character) < 32 for character in name):

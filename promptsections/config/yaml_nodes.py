@@ -41,7 +41,32 @@ def parse_yaml(text: str) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         why = ", ".join(part for part in (error.context, error.problem) if part)
-        raise Mistake(f"this is no YAML: {why}", mark.line + 1 if mark else None) from None
+        message = f"this is no YAML: {why}{_hint(error, text)}"
+        raise Mistake(message, mark.line + 1 if mark else None) from None
+
+
+def _hint(error: yaml.MarkedYAMLError, text: str) -> str:
+    """Say what to do about the mistakes that people make most; empty for all others."""
+    problem, mark = error.problem or "", error.problem_mark
+    if mark is None:
+        return ""
+    written = [*text.split("\n"), ""][mark.line]
+    character = written[mark.column : mark.column + 1]
+    if "tab character" in problem or character == "\t":
+        return "; YAML is indented with spaces, not with tabs"
+    if "cannot start any token" in problem:
+        return f"; a text that begins with {character} needs quotes"
+    if "mapping values are not allowed" in problem and written.count(":") > 1:
+        return "; a text that holds ': ' needs quotes, or '|' and lines of its own"
+    if "mapping values are not allowed" in problem:
+        return _ALIGN
+    if "did not find expected key" in problem or "expected '-'" in problem:
+        quoted = "'" in written or '"' in written
+        return "; nothing may follow the quote that ends a text" if quoted else _ALIGN
+    return ""
+
+
+_ALIGN = "; keys of a table, and items of a list, begin in the same column"
 
 
 @define
@@ -123,7 +148,9 @@ class _Builder:
             raise Mistake(f"lists and tables nest more than {MAX_DEPTH} deep", line)
         is_table = isinstance(event, yaml.MappingStartEvent)
         if self._expects_key():
-            raise Mistake("a key must be a text", line)
+            braces = isinstance(event, yaml.MappingStartEvent) and event.flow_style
+            hint = "; a text that begins with {{ needs quotes" if braces else ""
+            raise Mistake(f"a key must be a text{hint}", line)
         if event.anchor:
             self._pending.add(event.anchor)
         node: Items | Table = Table({}, line) if is_table else Items([], line)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from promptsections import ConfigError, DefinitionError
 from promptsections.config import load, loads, read_data
 from promptsections.config.document import Syntax
+from promptsections.config.files import inside
 
 BOMB = "".join(
     f"{name}: &{name} [{','.join([what] * 9)}]\n"
@@ -289,3 +290,21 @@ def test_a_huge_file_is_refused_before_it_is_read(
 
     with pytest.raises(ConfigError, match="is larger than 10 bytes"):
         load(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("/etc/passwd", "is absolute"),
+        ("C:\\secret.txt", "is absolute"),
+        (".", "is the folder itself"),
+        ("./.", "is the folder itself"),
+        ("../secret.txt", "leads out of the folder:"),
+        ("texts//a.txt", "is no name of a file"),
+    ],
+)
+def test_a_name_that_is_refused_says_why(tmp_path: Path, name: str, why: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        inside(tmp_path, name)
+
+    assert why in str(caught.value)
