@@ -35,18 +35,28 @@ def check_budgets(file: PromptFile, model: str | None, budget: int | None) -> It
     try:
         profile = find_profile(model) if model is not None else None
     except UnknownModelError as error:
-        yield finding(file, Code.UNKNOWN_MODEL, "", str(error))
+        yield finding(file, Code.UNKNOWN_MODEL, "", str(error), _keys(file, model, None))
         profile = None
     wrong = _over_window(profile, budget, file.reserve_output_tokens) if profile else None
     if wrong:
-        yield finding(file, Code.BUDGET_OVER_WINDOW, "", wrong)
+        yield finding(file, Code.BUDGET_OVER_WINDOW, "", wrong, _keys(file, model, budget))
     elif budget is None and profile is not None and profile.context_window is not None:
         budget = profile.input_budget(file.reserve_output_tokens)
-    yield from _too_small(file, profile, budget)
+    yield from _too_small(file, profile, budget, _keys(file, model, budget))
     for path, section in walk(file.prompt):
         yield from _limits(file, path, section, budget)
     for path, members in _containers(file.prompt):
         yield from _shares(file, path, [member.budget for member in members])
+
+
+def _keys(file: PromptFile, model: str | None, budget: int | None) -> list[str]:
+    """Return the keys that say what the whole prompt may have, where nothing else was given."""
+    ours = [
+        ("budget", budget is not None and budget == file.budget),
+        ("reserve_output_tokens", budget is None),
+        ("model", model == file.model),
+    ]
+    return [key for key, counts in ours if counts]
 
 
 def _over_window(profile: ModelProfile, budget: int | None, reserve: int | None) -> str | None:
@@ -77,7 +87,7 @@ def _over_window(profile: ModelProfile, budget: int | None, reserve: int | None)
 
 
 def _too_small(
-    file: PromptFile, profile: ModelProfile | None, budget: int | None
+    file: PromptFile, profile: ModelProfile | None, budget: int | None, keys: Sequence[str]
 ) -> Iterator[Finding]:
     """Lay out all that is fixed and required: it must fit, the limits of its sections included."""
     renderer = Renderer(profile) if profile else Renderer(tokenizer="o200k_base")
@@ -101,8 +111,8 @@ def _too_small(
         return
     if budget is not None and needed > budget:
         what = "fixed text" + (" and tools" if fixed.tools else "")
-        message = f"{what} that is always sent needs {needed} tokens, the budget is {budget}"
-        yield finding(file, Code.BUDGET_TOO_SMALL, "", message)
+        message = f"what is always sent ({what}) needs {needed} tokens, the budget is {budget}"
+        yield finding(file, Code.BUDGET_TOO_SMALL, "", message, keys)
 
 
 def _over_own_limit(renderer: Renderer, section: PromptSection) -> str | None:
@@ -200,7 +210,7 @@ def _shares(file: PromptFile, path: str, budgets: Sequence[Budget]) -> Iterator[
     percent = f"{float(whole * 100):g}%"
     if whole > 1:
         message = f"shares beside each other make {percent} of what is left: all get less"
-        yield finding(file, Code.SHARES_OVER_WHOLE, path, message)
+        yield finding(file, Code.SHARES_OVER_WHOLE, path, message, ["sections"])
     elif whole == 1 and rests:
         message = "shares beside each other make 100%: they leave nothing to the rest beside them"
-        yield finding(file, Code.SHARES_OVER_WHOLE, path, message)
+        yield finding(file, Code.SHARES_OVER_WHOLE, path, message, ["sections"])

@@ -194,6 +194,9 @@ def _read(node: Node, path: Path | None, folder: Path | None, options: LoadOptio
         functions=None if settings.functions is None else tuple(settings.functions),
         options=settings.options,
         places={} if path is None else dict(_places(prompt, node, path)),
+        keys={}
+        if path is None
+        else {key: Place(path, line) for key, line in node.key_lines.items()},
         notes=_notes(prompt, reading),
     )
 

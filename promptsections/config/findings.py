@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal
 
@@ -68,9 +69,20 @@ class Finding:
         return "warning" if self.code in _WARNINGS else "error"
 
 
-def finding(file: PromptFile, code: Code, path: str, message: str) -> Finding:
-    """Make a finding about a section, with its place in the file."""
-    place = file.places.get(path)
+def finding(
+    file: PromptFile, code: Code, path: str, message: str, keys: Iterable[str] = ()
+) -> Finding:
+    """Make a finding about a section, with its place in the file.
+
+    Args:
+        file: The prompt file.
+        code: What was found.
+        path: Path of the section; `""` for the whole prompt.
+        message: What is wrong.
+        keys: Keys of the document that it is about; the first that is written is the place.
+    """
+    named = (file.keys[key] for key in keys if key in file.keys)
+    place = file.places.get(path) or next(named, None)
     if place is None and file.path is not None:
         place = Place(file.path)
     return Finding(code, path, message, place)

@@ -59,5 +59,7 @@ class PromptFile:
     """Settings of the model call (temperature and the like) under the names of the format."""
     places: Mapping[str, Place] = field(default=_NOTHING)
     """Path of a section → where it is written."""
+    keys: Mapping[str, Place] = field(default=_NOTHING)
+    """Key at the top of a document of ours, such as `model` → where it is written."""
     notes: tuple[Note, ...] = ()
     """What of the file is not expressed by the prompt, and what was changed."""

@@ -166,3 +166,17 @@ def test_a_memory_can_be_checked_against(command: Command, tmp_path: Path) -> No
     done = command("check", PROMPT, "--memory", str(memory))
     assert done.code == 1
     assert re.search(r"prompt\.yaml:\d+: error undefined_variable: section 'today'", done.text)
+
+
+def test_a_finding_about_what_was_given_names_no_line_of_the_file(
+    prompt: Callable[[str], str],
+) -> None:
+    path = prompt("model: gpt-4o\nbudget: 9\nsections: []\n")
+
+    (unknown,) = check_path(path, model="gpt-4oo")
+    (over,) = check_path(path, budget=10**9)
+
+    assert unknown.place is not None
+    assert unknown.place.line is None
+    assert over.place is not None
+    assert over.place.line == 1  # the model's window is the file's
