@@ -10,11 +10,13 @@ import typer
 
 from promptsections.cli import streams
 from promptsections.cli.failures import FINDINGS
-from promptsections.cli.inputs import read_memory
+from promptsections.cli.inputs import read_memory, write_notes
 from promptsections.cli.options import BudgetOption, JsonOption, ModelOption
 from promptsections.cli.places import shown
-from promptsections.config.checks import check_path
+from promptsections.config import open_prompt
+from promptsections.config.checks import check_file, unreadable
 from promptsections.config.findings import Finding
+from promptsections.errors import ConfigError
 
 
 def run(
@@ -41,13 +43,17 @@ def run(
 ) -> None:
     """Check prompt files, and write a line for each mistake."""
     example = None if memory is None else read_memory(memory)
-    found = [
-        one
-        for prompt in prompts
-        for one in check_path(
-            prompt, memory=example, functions=function or (), model=model, budget=budget
+    found: list[Finding] = []
+    for prompt in prompts:
+        try:
+            file = open_prompt(prompt)
+        except ConfigError as error:
+            found += unreadable(error, prompt)
+            continue
+        write_notes(prompt, file)
+        found += check_file(
+            file, memory=example, functions=function or (), model=model, budget=budget
         )
-    ]
     if json:
         streams.write_json({"findings": [_facts(one) for one in found], "checked": len(prompts)})
     else:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from promptsections import Tokenizer, find_profile
 from promptsections.cli import streams
+from promptsections.cli.failures import Failed
 from promptsections.cli.options import JsonOption
 from promptsections.tokens import as_tokenizer, count_stream
 
@@ -31,12 +32,15 @@ def run(
         str | None, typer.Option("--model", metavar="NAME", help="Count as this model does.")
     ] = None,
     encoding: Annotated[
-        str, typer.Option("--encoding", metavar="NAME", help="Count so where no model is given.")
-    ] = "o200k_base",
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="o200k_base (the default), cl100k_base."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Write the number of tokens, of several files one line each and the sum."""
-    tokenizer = find_profile(model).tokenizer() if model else as_tokenizer(encoding)
+    if model and encoding:
+        raise Failed("promptsections: --model and --encoding: give one of them", 2)
+    tokenizer = find_profile(model).tokenizer() if model else as_tokenizer(encoding or "o200k_base")
     names = files or ["-"]
     counts = [_count(name, tokenizer) for name in names]
     if json:

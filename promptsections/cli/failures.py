@@ -13,6 +13,7 @@ from promptsections.errors import (
     ConfigError,
     ProviderError,
     UnknownFunctionError,
+    UnknownModelError,
 )
 
 FINDINGS = 1
@@ -50,6 +51,9 @@ def as_failure(error: Exception, where: str = "") -> Failed:
     text = str(error)
     if isinstance(error, UnknownFunctionError):
         text += f"; give it a text: --function {error.name}=…"
+    if isinstance(error, UnknownModelError):  # its own advice is for programs
+        near = f"; near it: {', '.join(error.suggestions)}" if error.suggestions else ""
+        text = f"no model {error.name!r} is known{near}; `promptsections models` lists them all"
     prefix = f"{where}: " if where else ""
     if not where and not isinstance(error, ConfigError):  # which says itself where
         prefix = "promptsections: "

@@ -18,6 +18,7 @@ from promptsections.cli import streams
 from promptsections.cli.failures import Failed
 from promptsections.cli.places import placed
 from promptsections.config import PromptFile, open_prompt, read_data
+from promptsections.config.declared import undeclared
 from promptsections.rendered import Resolved
 
 PLENTY = 1_000_000
@@ -72,11 +73,11 @@ def read_job(
         DefinitionError: if the prompt is wrong, or no profile is known for the model.
     """
     file = open_prompt(prompt)
-    for note in file.notes:
-        streams.write_error(f"{prompt}: note {note.code} ({note.path}): {note.detail}")
+    write_notes(prompt, file)
     values = _memory(file, memory)
     for path, value in _pairs(variables, "--var"):
         values = _with(values, path.split("."), value, path)
+        _remark_if_undeclared(file, path)
     stubs = {name: _returning(value) for name, value in _pairs(functions, "--function")}
     name = model or file.model
     if name is None:
@@ -88,12 +89,28 @@ def read_job(
     return Job(file=file, renderer=renderer, memory=values, budget=tokens)
 
 
+def write_notes(prompt: str, file: PromptFile) -> None:
+    """Say on standard error what of a file the prompt does not express."""
+    for note in file.notes:
+        streams.write_error(f"{prompt}: note {note.code} ({note.path}): {note.detail}")
+
+
+def _remark_if_undeclared(file: PromptFile, path: str) -> None:
+    """Say if a variable is set that the file does not declare: most likely it is misspelt."""
+    outer = path.partition(".")[0]
+    if file.variables is None or outer in ("input", "history"):
+        return
+    wrong = undeclared(file.variables, path)
+    if wrong:
+        streams.write_error(f"promptsections: --var {path}: the variable {wrong}")
+
+
 def _memory(file: PromptFile, name: str | None) -> dict[str, Any]:
     """Return what is rendered with: a memory file takes the place of samples, not of defaults."""
     if name is None:
         return dict(file.memory)
-    defaults = file.memory if file.format in ("prompty", "semantic_kernel") else {}
-    return {**defaults, **read_memory(name)}
+    has_defaults = file.format in ("prompty", "semantic_kernel")
+    return {**(file.memory if has_defaults else {}), **read_memory(name)}
 
 
 def read_memory(name: str) -> Mapping[str, Any]:
@@ -158,7 +175,9 @@ def _with(values: Mapping[str, Any], parts: Sequence[str], value: Any, path: str
 def _with_item(items: list[Any], parts: Sequence[str], value: Any, path: str) -> list[Any]:
     first, rest = parts[0], parts[1:]
     if not (first.isascii() and first.isdigit() and int(first) < len(items)):
-        raise Failed(f"promptsections: --var {path}: {first!r} is no index below {len(items)}", 2)
+        raise Failed(
+            f"promptsections: --var {path}: {first!r} is no index of a list of {len(items)}", 2
+        )
     index = int(first)
     if not rest:
         return [*items[:index], value, *items[index + 1 :]]

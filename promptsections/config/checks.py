@@ -30,7 +30,7 @@ def check_path(path: str | Path, **options: Any) -> tuple[Finding, ...]:
     try:
         file = open_prompt(path)
     except ConfigError as error:
-        return tuple(_unreadable(error, Path(path)))
+        return unreadable(error, path)
     return check_file(file, **options)
 
 
@@ -68,7 +68,12 @@ def _volatile(file: PromptFile) -> Iterator[Finding]:
         yield finding(file, Code.VOLATILE_BEFORE_STABLE, note.path, note.detail)
 
 
-def _unreadable(error: ConfigError, path: Path) -> Iterator[Finding]:
+def unreadable(error: ConfigError, path: str | Path) -> tuple[Finding, ...]:
+    """Return what is wrong with a file that could not be read as a prompt."""
+    return tuple(_problems(error, Path(path)))
+
+
+def _problems(error: ConfigError, path: Path) -> Iterator[Finding]:
     code = Code.MISSING_FILE if error.kind == "missing" else Code.INVALID_FILE
     if not error.problems:
         yield Finding(code, "", str(error), Place(Path(error.path or path)))

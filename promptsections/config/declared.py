@@ -72,16 +72,20 @@ def _wrong(
 ) -> str | None:
     """Say what is wrong with a path, or `None`; what is not needed may be missing in an example."""
     if memory is None and file.variables is not None:
-        if variable in _USUAL or declares(file.variables, variable):
-            return None
-        near = suggest(variable, _paths(file.variables))
-        return f"is not declared{did_you_mean(variable, near)}"
+        return undeclared(file.variables, variable)
     example = memory if memory is not None else file.memory or None
     if example is None or not needed or lookup(example, variable) is not MISSING:
         return None
     miss = explain_miss(example, variable)
     hint = did_you_mean(variable, suggest_path(variable, miss))
     return f"{miss.reason}{hint}"
+
+
+def undeclared(variables: Mapping[str, Mapping[str, Any]], path: str) -> str | None:
+    """Say that a path in memory is not declared, and what may be meant; `None` if it is."""
+    if path in _USUAL or declares(variables, path):
+        return None
+    return f"is not declared{did_you_mean(path, suggest(path, _paths(variables)))}"
 
 
 def _paths(schemas: Mapping[str, Any], above: str = "", depth: int = 5) -> Iterator[str]:

@@ -14,6 +14,7 @@ from promptsections.config.prompty import read_prompty
 from promptsections.config.semantic_kernel import KERNEL_KEYS, read_semantic_kernel
 from promptsections.config.teams_ai import read_folder
 from promptsections.config.yaml_nodes import parse_yaml
+from promptsections.errors import ConfigError
 
 _OUR_FILES = ("prompt.yaml", "prompt.yml", "prompt.json", "prompt.toml")
 
@@ -47,6 +48,13 @@ def _open_folder(folder: Path, kinds: KindsLike | None) -> PromptFile:
         if (folder / name).is_file():
             return read_prompt_file(folder / name, kinds=kinds, missing_sources="empty")
     settings = folder / "config.json"
+    if not any((folder / name).exists() for name in ("config.json", "skprompt.txt")):
+        raise ConfigError(
+            f"{folder.absolute()} holds no prompt: it needs {', '.join(_OUR_FILES)}, or the "
+            "config.json and skprompt.txt of Teams AI or Semantic Kernel",
+            path=str(folder.absolute()),
+            kind="missing",
+        )
     if settings.is_file() and any(key in read_json_keys(settings) for key in KERNEL_KEYS):
         return read_semantic_kernel(folder)
     return read_folder(folder, missing_sources="empty")

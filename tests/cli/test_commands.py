@@ -146,7 +146,7 @@ def test_variables_at_a_path(
         (["--var", "x:=[1"], "--var x: no JSON"),
         (["--var", "x=1", "--var", "x.y=2"], "--var x.y: 'x' is of type str and has no parts"),
         (["--var", "x:=[[1]]", "--var", "x.0.0.z=2"], "'0' is of type int and has no parts"),
-        (["--var", "x:=[1]", "--var", "x.1=2"], "'1' is no index below 1"),
+        (["--var", "x:=[1]", "--var", "x.1=2"], "'1' is no index of a list of 1"),
         (["--function", "today"], "--function 'today': write NAME=TEXT"),
     ],
 )
@@ -289,7 +289,9 @@ def test_folders_of_teams_ai_render_and_check(command: Command, tmp_path: Path) 
     assert "note sources_missing (docs): no such data source was given" in done.errors
     assert missing.code == 3
     assert "skprompt.txt:1: section 'instructions/template': function 'weather'" in missing.errors
-    assert command("check", str(tmp_path)).code == 0
+    checked = command("check", str(tmp_path))
+    assert checked.code == 0
+    assert "note sources_missing (docs): no such data source was given" in checked.errors
 
 
 # --- explain ------------------------------------------------------------------------------------
@@ -462,6 +464,41 @@ def test_count_takes_encodings_and_no_others(command: Command, prompt: Callable[
     assert command("count", path, "--encoding", "cl100k_base").text == "1\n"
     assert command("count", path, "--encoding", "klingon").code == 3
     assert command("count", path, "--model", "klingon").code == 3
+    assert command("count", path, "--model", "gpt-4o", "--encoding", "o200k_base").code == 2
+
+
+def test_a_model_that_nobody_knows_is_answered_with_names(command: Command) -> None:
+    done = command("render", PROMPT, "--model", "gpt-4oo", "--json")
+
+    assert done.code == 3
+    assert "no model 'gpt-4oo' is known; near it: gpt-4o" in done.errors
+    assert "`promptsections models`" in done.errors
+    assert done.json["error"]["kind"] == "UnknownModelError"
+    assert "near it" not in command("render", PROMPT, "--model", "klingon").errors
+
+
+@pytest.mark.parametrize(
+    ("word", "remark"),
+    [
+        ("custmer.name=Ana", "--var custmer.name: the variable is not declared; did you mean 'cu"),
+        ("customer.name=Ana", ""),
+        ("input=Hi", ""),
+        ("history:=[]", ""),
+    ],
+)
+def test_a_variable_that_is_not_declared_is_remarked_on(
+    command: Command, prompt: Callable[..., str], word: str, remark: str
+) -> None:
+    path = prompt(
+        "model: gpt-4o\nvariables: [customer.name]\nmemory: {customer: {name: Bo}}\n"
+        "sections: [{kind: system_message, template: 'Hi <<$customer.name>>'}]\n"
+    )
+
+    done = command("render", path, "--var", word)
+
+    assert done.code == 0
+    assert remark in done.errors
+    assert bool(done.errors) == bool(remark)
 
 
 @pytest.mark.parametrize("name", ["gone.txt", ".", "nul\0"])

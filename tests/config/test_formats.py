@@ -67,7 +67,11 @@ def test_what_cannot_be_opened_is_an_error(
     assert caught.value.kind == kind
 
 
-def test_an_empty_folder_lacks_its_settings(tmp_path: Path) -> None:
+def test_a_folder_without_a_prompt_says_what_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         open_prompt(tmp_path)
+
     assert caught.value.kind == "missing"
+    assert str(tmp_path) in str(caught.value)
+    assert "prompt.yaml" in str(caught.value)
+    assert "skprompt.txt" in str(caught.value)

@@ -143,6 +143,15 @@ def test_what_is_not_taken_over_is_noted(tmp_path: Path) -> None:
     ]
 
 
+def test_a_completion_type_that_nobody_knows_is_noted(tmp_path: Path) -> None:
+    config = {"schema": 1.1, "completion": {"completion_type": "chatt"}}
+
+    (note,) = read_folder(write(tmp_path, config=config)).notes
+
+    assert (note.code, note.path) == ("unknown_key", "completion.completion_type")
+    assert "'chatt' is read as chat" in note.detail
+
+
 # --- sections -------------------------------------------------------------------------------------
 
 

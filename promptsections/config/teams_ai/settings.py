@@ -110,7 +110,11 @@ def _remark(keys: Keys, completion: Keys, remarks: Remarks) -> None:
         remarks.say("unknown_key", "schema", f"schema {schema!r} is read as 1.1")
     if kind not in (None, "completion"):
         remarks.say("unknown_key", "type", f"a prompt of type {kind!r} is read as a completion")
-    if completion.text("completion_type") == "text":
+    asked = completion.text("completion_type")
+    if asked not in (None, "chat", "text"):
+        where = completion.path("completion_type")
+        remarks.say("unknown_key", where, f"completion type {asked!r} is read as chat")
+    if asked == "text":
         remarks.say(
             "key_left_out",
             completion.path("completion_type"),
