@@ -29,6 +29,7 @@ _HOMES = {
         "UnknownModelError UnsupportedContentError ValueRenderError"
     ),
     "explain": "compare",
+    "fences": "Fence",
     "layout": "Layout Placement Reason",
     "measurement": "Measurement",
     "memory": "Memory ScopedMemory",

@@ -58,6 +58,9 @@ from promptsections.errors import (
 from promptsections.explain import (
     compare,
 )
+from promptsections.fences import (
+    Fence,
+)
 from promptsections.layout import (
     Layout,
     Placement,
@@ -157,6 +160,7 @@ __all__ = [
     "DefinitionError",
     "DuplicateNameError",
     "EmptyContextError",
+    "Fence",
     "FilePart",
     "FunctionCallMessage",
     "FunctionError",

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from attrs import frozen
 
-from promptsections.messages import Message
+from promptsections.messages import Message, Part, TextPart
 from promptsections.profiles import ModelProfile
 from promptsections.tokens import EMPTY, Segment, Tokenizer, count_up_to, join
 
@@ -30,17 +30,19 @@ class Lines:
     """Role → what stands in front of such a line; `{name}` in it is the name of the tool."""
 
 
-def lines_of(messages: Iterable[Message], labels: Mapping[str, str] = NO_LABELS) -> list[str]:
+def lines_of(
+    messages: Iterable[Message], labels: Mapping[str, str] = NO_LABELS, *, name_media: bool = True
+) -> list[str]:
     """Write each message as one line: label, text, and calls as `name(arguments)`.
 
-    Images, audio and files have no text form and are named in brackets.
+    Images, audio and files have no text form and are named in brackets, or left to stand beside it.
     """
     names: dict[str, str] = {}
     lines: list[str] = []
     for message in messages:
         words: list[str] = []
         if message.content is not None:
-            words.append(_written(message))
+            words.append(_written(message, name_media=name_media))
         for call in message.tool_calls:
             names[call.id] = call.name
             words.append(f"{call.name}({call.arguments})")
@@ -53,14 +55,16 @@ def lines_of(messages: Iterable[Message], labels: Mapping[str, str] = NO_LABELS)
     return lines
 
 
-def _written(message: Message) -> str:
+def _written(message: Message, *, name_media: bool) -> str:
     content = message.content
     if content is None or isinstance(content, str):
         return content or ""
     parts: list[str] = []
     for part in content:
-        text = getattr(part, "text", None)
-        parts.append(text if isinstance(text, str) else f"[{type(part).__name__[:-4].lower()}]")
+        if isinstance(part, TextPart):
+            parts.append(part.text)
+        elif name_media:
+            parts.append(f"[{type(part).__name__[:-4].lower()}]")
     return "\n".join(parts)
 
 
@@ -71,6 +75,8 @@ class Extent:
     tokens: int
     segment: Segment | None = None
     """Only in a text: what is needed to join exactly."""
+    beside: int = 0
+    """Of these tokens, those of images and files beside the text."""
 
 
 @frozen
@@ -81,6 +87,27 @@ class Counter:
     tokenizer: Tokenizer
     lines: Lines | None = None
     """How messages are written, if the block stands in a text; `None` among messages."""
+
+    @property
+    def keeps_media(self) -> bool:
+        """Whether images and files stand beside the text: in a group that is one message."""
+        return self.lines is not None and self.profile.form == "messages"
+
+    def media(self, messages: Sequence[Message]) -> tuple[Part, ...]:
+        """Return the images and files of messages that are sent beside the text here."""
+        if not self.keeps_media:
+            return ()
+        contents = [message.content for message in messages]
+        parts = [part for content in contents if isinstance(content, tuple) for part in content]
+        return tuple(part for part in parts if not isinstance(part, TextPart))
+
+    def media_tokens(self, media: tuple[Part, ...]) -> int:
+        """Return what images and files add to a message, in tokens."""
+        if not media:
+            return 0
+        framing = self.profile.framing_tokens
+        alone = framing(Message("user", ""), self.tokenizer)
+        return framing(Message("user", media), self.tokenizer) - alone
 
     def count(self, text: str) -> int:
         """Count the tokens of a text by itself, exactly."""
@@ -114,7 +141,8 @@ class Counter:
     def text(self, messages: Sequence[Message]) -> str:
         """Write the messages as the text that is sent here; `""` if there are none."""
         lines = self.lines or Lines()
-        written = lines.separator.join(lines_of(messages, lines.labels))
+        name_media = not self.keeps_media
+        written = lines.separator.join(lines_of(messages, lines.labels, name_media=name_media))
         return lines.prefix + written if messages else ""
 
     def extent(self, messages: Sequence[Message]) -> Extent:
@@ -124,11 +152,11 @@ class Counter:
         if not messages:
             return Extent(0)
         segments: list[Segment] = []
-        for line in lines_of(messages, self.lines.labels):
+        for line in lines_of(messages, self.lines.labels, name_media=not self.keeps_media):
             if segments:
                 segments.append(self._of(self.lines.separator))
             segments.append(self._of(line))
-        return self._extent(segments)
+        return self._extent(segments, self.media_tokens(self.media(messages)))
 
     def joined(self, before: Extent, after: Extent) -> Extent:
         """Join two extents in this order, with the separator between them if neither is empty."""
@@ -138,11 +166,15 @@ class Counter:
             return after
         if after.segment is None:
             return before
-        return self._extent([before.segment, self._of(self.lines.separator), after.segment])
+        between = self._of(self.lines.separator)
+        beside = before.beside + after.beside
+        return self._extent([before.segment, between, after.segment], beside)
 
     def total(self, extent: Extent) -> int:
         """Return what an extent costs when nothing is joined to it any more, in tokens."""
-        return extent.tokens if extent.segment is None else self._closed(extent.segment).tokens
+        if extent.segment is None:
+            return extent.tokens
+        return self._closed(extent.segment).tokens + extent.beside
 
     def segment(self, messages: Sequence[Message]) -> Segment:
         """Measure the text of these messages, prefix included, to be joined with others."""
@@ -157,6 +189,6 @@ class Counter:
     def _of(self, text: str) -> Segment:
         return Segment.of(text, self.tokenizer) if text else EMPTY
 
-    def _extent(self, segments: Sequence[Segment]) -> Extent:
+    def _extent(self, segments: Sequence[Segment], beside: int) -> Extent:
         whole = join(self.tokenizer, *segments)
-        return Extent(whole.tokens, whole)
+        return Extent(whole.tokens + beside, whole, beside)

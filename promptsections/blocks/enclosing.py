@@ -32,7 +32,8 @@ def inside(block: Block, element: XmlElement) -> tuple[Block, bool]:
             return evolve(block, encode=_then(block.encode, element)), changed
         case ItemsBlock():
             changed = any(element.encode(chunk.text) != chunk.text for chunk in block.chunks)
-            return evolve(block, encode=_then(block.encode, element)), changed
+            heads = map(element.encode, block.heads)
+            return evolve(block, encode=_then(block.encode, element), heads=heads), changed
         case MessagesBlock() if block.cut is None:
             messages = tuple(_written(message, element) for message in block.messages)
             return evolve(block, messages=messages), messages != block.messages

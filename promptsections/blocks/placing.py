@@ -19,7 +19,10 @@ from promptsections.tokens import Truncate, cut, joints_of, smallest_cut, strong
 def cost_up_to(counter: Counter, messages: Sequence[Message], at_most: int) -> int:
     """Return what messages cost, exactly up to `at_most` tokens and as `at_most + 1` beyond."""
     if counter.lines is not None:
-        return counter.count_up_to(counter.text(messages), at_most)
+        beside = counter.media_tokens(counter.media(messages))
+        if beside > at_most:
+            return at_most + 1
+        return beside + counter.count_up_to(counter.text(messages), at_most - beside)
     cost = 0
     for message in messages:
         known = counter.remembered(message)

@@ -8,8 +8,8 @@ from attrs import define, frozen
 
 from promptsections.counting import Counter
 from promptsections.layout.resolved import ResolvedGroup, ResolvedNode, ResolvedSection
-from promptsections.messages import Message
-from promptsections.tokens import Segment, join
+from promptsections.messages import Message, Part, TextPart
+from promptsections.tokens import EMPTY, Segment, join
 
 
 @define  # not frozen: made by the hundred, and attrs makes those faster
@@ -22,6 +22,8 @@ class Piece:
     """In a text: the messages as they are written."""
     segment: Segment | None = None
     """In a text: what is needed to join it exactly."""
+    media: tuple[Part, ...] = ()
+    """In the one message of a group: images and files beside its text."""
 
 
 def measure_piece(messages: Sequence[Message], counter: Counter) -> Piece:
@@ -29,8 +31,9 @@ def measure_piece(messages: Sequence[Message], counter: Counter) -> Piece:
     found = tuple(messages)
     if counter.lines is None:
         return Piece(found, counter.cost(found))
-    segment = counter.segment(found)
-    return Piece(found, segment.tokens, counter.text(found), segment)
+    segment, media = counter.segment(found), counter.media(found)
+    tokens = segment.tokens + counter.media_tokens(media)
+    return Piece(found, tokens, counter.text(found), segment, media)
 
 
 Pieces = Mapping[str, Piece]
@@ -59,8 +62,7 @@ def compose(root: ResolvedGroup, pieces: Pieces, counter: Counter) -> Composed:
     written = _text(root, pieces, counter)
     if written is None:
         return Composed((), 0)
-    text, segment = written
-    return Composed((Message("system", text),), segment.tokens)
+    return Composed((Message("system", written.text),), written.segment.tokens)
 
 
 def size_of(node: ResolvedNode, pieces: Pieces, counter: Counter, *, in_text: bool) -> int:
@@ -68,7 +70,9 @@ def size_of(node: ResolvedNode, pieces: Pieces, counter: Counter, *, in_text: bo
     if not in_text:
         return _messages(node, pieces, counter, [])
     written = _text(node, pieces, counter)
-    return 0 if written is None else written[1].tokens
+    if written is None:
+        return 0
+    return written.segment.tokens + counter.media_tokens(written.media)
 
 
 def _messages(node: ResolvedNode, pieces: Pieces, counter: Counter, found: list[Message]) -> int:
@@ -83,36 +87,50 @@ def _messages(node: ResolvedNode, pieces: Pieces, counter: Counter, found: list[
         written = _text(node, pieces, counter)
         if written is None:
             return 0
-        text, segment = written
-        found.append(Message(node.role, text))
-        return counter.framing(Message(node.role, "")) + segment.tokens
+        media = written.media
+        words = (TextPart(written.text),) if written.text else ()
+        found.append(Message(node.role, (*words, *media) if media else written.text))
+        return counter.framing(Message(node.role, media or "")) + written.segment.tokens
     tokens = 0
     for child in node.children:
         tokens += _messages(child, pieces, counter, found)
     return tokens
 
 
-def _text(node: ResolvedNode, pieces: Pieces, counter: Counter) -> tuple[str, Segment] | None:
+@define
+class _Written:
+    """The text of a part of a prompt, and what stands beside it in the message of a group."""
+
+    text: str
+    segment: Segment
+    media: tuple[Part, ...] = ()
+
+
+def _text(node: ResolvedNode, pieces: Pieces, counter: Counter) -> _Written | None:
     if isinstance(node, ResolvedSection):
         piece = pieces.get(node.path)
         if piece is None or piece.segment is None or not piece.messages:
             return None
-        return piece.text, piece.segment
+        return _Written(piece.text, piece.segment, piece.media)
     texts: list[str] = []
     segments: list[Segment] = []
+    media: list[Part] = []
     for child in node.children:
         written = _text(child, pieces, counter)
         if written is None:
             continue
+        media += written.media
+        if written.media and not written.text:
+            continue
         if texts and node.separator:
             segments.append(Segment.of(node.separator, counter.tokenizer))
-        texts.append(written[0])
-        segments.append(written[1])
+        texts.append(written.text)
+        segments.append(written.segment)
     if not texts:
-        return None
+        return _Written("", EMPTY, tuple(media)) if media else None
     if node.prefix:
         segments.insert(0, Segment.of(node.prefix, counter.tokenizer))
     if node.suffix:
         segments.append(Segment.of(node.suffix, counter.tokenizer))
     text = f"{node.prefix}{node.separator.join(texts)}{node.suffix}"
-    return text, join(counter.tokenizer, *segments)
+    return _Written(text, join(counter.tokenizer, *segments), tuple(media))

@@ -18,7 +18,7 @@ def remarks(path: str, messages: Sequence[Message], counter: Counter) -> Iterato
     lines = counter.lines
     if lines is None:
         return
-    if any(_has_media(message) for message in messages):
+    if not counter.keeps_media and any(_has_media(message) for message in messages):
         detail = "images, audio or files are only named in a text: send messages to show them"
         yield Note("media_as_text", path, detail)
     labels = sorted({label.split("{")[0] for label in lines.labels.values()} - {""})

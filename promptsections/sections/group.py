@@ -51,7 +51,8 @@ class GroupSection(PromptSection):
 
     sections: tuple[PromptSection, ...] = field(converter=_sections)
     role: Role | None = field(default=None, validator=_check_role)
-    """With a role, the group is one message of that role; without, its messages stay apart."""
+    """With a role, the group is one message of that role, images and files behind its text;
+    without, its messages stay apart."""
     separator: str = field(default="\n\n", kw_only=True)
     """Stands between the texts of the sections."""
     order: Literal["author", "cache"] = field(

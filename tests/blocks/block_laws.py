@@ -33,7 +33,7 @@ SHRINKING = CallableTokenizer("shrinking", shrinking)
 
 
 def counters(*tokenizers: Tokenizer) -> list[Counter]:
-    """Make the counters of these tokenizers: framed, plain, and in two forms of text."""
+    """Make the counters of these tokenizers: framed, plain, in a group's message, in a text."""
     made: list[Counter] = []
     for tokenizer in tokenizers:
         plain = ModelProfile.plain(tokenizer)
@@ -46,7 +46,7 @@ def counters(*tokenizers: Tokenizer) -> list[Counter]:
                 (chat, None),
                 (plain, None),
                 (plain, labelled),
-                (plain, run_on),
+                (ModelProfile.plain(tokenizer, form="text"), run_on),
             )
         ]
     return made

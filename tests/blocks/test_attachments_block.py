@@ -264,7 +264,7 @@ def test_files_required_is_yes_or_no() -> None:
 
 
 def test_attachments_are_priced_in_the_order_in_which_they_are_sent() -> None:
-    profile = ModelProfile.plain("cl100k_base")
+    profile = ModelProfile.plain("cl100k_base", form="text")
     counter = Counter(profile, profile.tokenizer(), Lines(prefix="so", separator=" "))
     image = ImagePart("https://example.org/0.png")
     attached = [Attachment(image, priority=0), Attachment(TextPart(" ")), image, image]
