@@ -44,26 +44,20 @@ _BRACKET_TOKEN: Final = re.compile(r"\[(?=/?[A-Z][A-Z_]+\])")
 """What begins `[INST]`, `[/INST]`, `[SYSTEM_PROMPT]`, `[TOOL_CALLS]`, …"""
 
 
-class Secret:
-    """Some bytes that are compared, and never shown or written to a file."""
+class Secret(bytes):
+    """Some bytes that are never shown and never written to a file."""
 
-    __slots__ = ("_value",)
-
-    def __init__(self, value: bytes) -> None:
-        self._value = value
+    __slots__ = ()
 
     def sign(self, message: bytes) -> str:
         """Return a hash of a message, in hexadecimal digits, that only the secret gives."""
-        return hmac.new(self._value, message, sha256).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and hmac.compare_digest(self._value, other._value)
-
-    def __hash__(self) -> int:
-        return hash(self._value)
+        return hmac.new(self, message, sha256).hexdigest()
 
     def __repr__(self) -> str:
         return "Secret(…)"
+
+    def __str__(self) -> str:
+        return repr(self)
 
 
 def to_secret(value: object) -> Secret:

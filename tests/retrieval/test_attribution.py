@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptsections import Chunk, DataSourceSection, DefinitionError, Prompt, Renderer
+from promptsections import (
+    Chunk,
+    DataSourceSection,
+    DefinitionError,
+    Prompt,
+    Renderer,
+    ValueRenderError,
+)
 from promptsections.retrieval import SOURCE_AND_CONTENT
 from promptsections.testing import FakeSource
 
@@ -88,6 +95,10 @@ def test_a_source_cannot_write_lines_or_markup_of_its_own() -> None:
 
 
 def test_what_cannot_be_written_is_an_error() -> None:
+    with pytest.raises(ValueRenderError, match="page"):
+        sent([Chunk("a", metadata={"page": object()})], attribution="{page}")
+    listed = Chunk("a", metadata={"tags": ["x", "y"]})
+    assert sent([listed], attribution="{tags} ") == '["x","y"] a'
     with pytest.raises(DefinitionError, match="no text"):
         sent([FULL], attribution=lambda chunk: 3)
     with pytest.raises(DefinitionError, match=r"source:\.2f"):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from promptsections import (
     Chunk,
+    ConfigError,
     ConversationHistory,
     DataSourceSection,
     DefinitionError,
@@ -25,7 +26,9 @@ from promptsections import (
     UndefinedVariableError,
     UserInput,
 )
-from promptsections.fences import Fence, to_secret
+from promptsections.config import dumps
+from promptsections.config.samples import SampleSource
+from promptsections.fences import Fence, Secret, to_secret
 from promptsections.providers import (
     anthropic_messages,
     bedrock_converse,
@@ -173,7 +176,7 @@ def test_the_mark_is_the_same_in_every_process() -> None:
 def test_a_mark_that_stands_in_the_text_is_replaced_by_another() -> None:
     """Whoever knew the key could find a text that holds its own mark; then another is taken."""
 
-    class Told(type(to_secret(KEY))):  # type: ignore[misc]
+    class Told(Secret):
         def sign(self, message: bytes) -> str:
             return ("a" if message.startswith(b"0:") else "b") * 64
 
@@ -255,6 +258,11 @@ def test_a_key_is_never_shown() -> None:
     assert fence == Fence(KEY.encode())
     assert fence != Fence(KEY + "!")
     assert len({fence, Fence(KEY)}) == 1
+    assert Fence(key=fence.key) == fence
+    with pytest.raises(ConfigError) as caught:
+        dumps(Prompt([DataSourceSection(SampleSource("s"), fence=fence, name="docs")]))
+    assert "fence" in str(caught.value)
+    assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize(
