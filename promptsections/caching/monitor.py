@@ -120,7 +120,12 @@ class CacheMonitor:
             rendered: what `render()` returned, and what is sent.
             idle: Seconds since the request before, if they are known: after the cache's lifetime
                 nothing is read.
+
+        Raises:
+            DefinitionError: `idle` is negative.
         """
+        if idle is not None and not idle >= 0:
+            raise DefinitionError(f"idle={idle!r} must be seconds, 0 or more")
         rule = self.rule or self.profile.cache
         with self._lock:
             last = self._last

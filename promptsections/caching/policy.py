@@ -35,8 +35,14 @@ def _secret(value: bytes | str | None) -> bytes | None:
     return secret
 
 
+def _table(name: str, value: Mapping[Any, Any] | None) -> dict[Any, Any]:
+    if value is not None and not isinstance(value, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(f"CachePolicy: {name} must be a mapping, not {type(value).__name__}")
+    return dict(value or {})
+
+
 def _declared(value: Mapping[str, Stability] | None) -> Mapping[str, Stability]:
-    declared: dict[str, Stability] = dict(value or {})
+    declared: dict[str, Stability] = _table("what is declared", value)
     for name, stability in declared.items():
         if stability not in STABILITIES:
             raise DefinitionError(
@@ -48,7 +54,7 @@ def _declared(value: Mapping[str, Stability] | None) -> Mapping[str, Stability]:
 
 def _lifetimes(value: str | Mapping[Stability, str] | None) -> Mapping[Stability, str]:
     given = dict.fromkeys(STABILITIES, value) if isinstance(value, str) else value
-    lifetimes: dict[Stability, str] = dict(given or {})
+    lifetimes: dict[Stability, str] = _table("lifetimes", given)
     for stability, lifetime in lifetimes.items():
         if stability not in STABILITIES:
             raise DefinitionError(

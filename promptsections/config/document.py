@@ -25,7 +25,7 @@ from promptsections.config.samples import SampleSource
 from promptsections.config.toml_nodes import parse_toml
 from promptsections.config.values import Reading
 from promptsections.config.yaml_nodes import parse_yaml
-from promptsections.errors import ConfigError, Problem
+from promptsections.errors import ConfigError, DefinitionError, Problem
 from promptsections.notes import Note
 from promptsections.prompt import Prompt
 from promptsections.sections import DataSourceSection, GroupSection, PromptSection
@@ -131,12 +131,24 @@ def syntax_of(path: Path) -> Syntax:
     return syntax
 
 
+def check_syntax(syntax: str) -> None:
+    """Refuse formats that nobody knows.
+
+    Raises:
+        DefinitionError: names those that there are.
+    """
+    if syntax not in _PARSERS:
+        raise DefinitionError(f"format={syntax!r} must be one of {', '.join(_PARSERS)}")
+
+
 def parse(text: str, syntax: Syntax, file: str) -> Node:
     """Read the nodes of a document.
 
     Raises:
+        DefinitionError: if nobody knows that format.
         ConfigError: if it is not written in that.
     """
+    check_syntax(syntax)
     try:
         return _PARSERS[syntax](text)
     except Mistake as mistake:

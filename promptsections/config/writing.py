@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import yaml
 
-from promptsections.config.document import Callables, KindsLike, Syntax, syntax_of
+from promptsections.config.document import Callables, KindsLike, Syntax, check_syntax, syntax_of
 from promptsections.config.dump import Document, dump
 from promptsections.config.nodes import Unquoted
 from promptsections.config.prompt_file import PromptFile
@@ -37,6 +37,7 @@ def dumps(
     Raises:
         ConfigError: if something has no form in a file; names the section and says what to do.
     """
+    check_syntax(format)
     return _WRITERS[format](dump(prompt, kinds=kinds, callables=callables))
 
 

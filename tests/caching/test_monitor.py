@@ -275,6 +275,9 @@ def test_after_its_lifetime_nothing_is_read() -> None:
     unlimited = CacheMonitor(renderer.profile, rule=AUTOMATIC)
     unlimited.saw(rendered)
     assert unlimited.saw(rendered, idle=1e6).bill.read > 0
+    for wrong in (-1, float("nan")):
+        with pytest.raises(DefinitionError, match="idle"):
+            unlimited.saw(rendered, idle=wrong)
 
 
 def test_a_model_without_a_cache_saves_nothing() -> None:

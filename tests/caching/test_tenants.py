@@ -244,6 +244,8 @@ def test_both_choices_must_be_made() -> None:
         ({"secret": 7}, "bytes or a text"),
         ({"lifetimes": "an hour"}, "number and a unit"),
         ({"lifetimes": {"static": 3}}, "number and a unit"),
+        ({"lifetimes": 3_600}, "lifetimes must be a mapping, not int"),
+        ({"variables": ["x"]}, "declared must be a mapping, not list"),
         ({"lifetimes": {"forever": "1h"}}, "forever"),
         ({"variables": {"x": "stable"}}, "'x' is declared 'stable'"),
         ({"functions": {"f": None}}, "'f' is declared None"),

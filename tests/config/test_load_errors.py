@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 # ruff: noqa: E501, ISC004  one line for each case
-from promptsections import ConfigError
-from promptsections.config import load, loads
+from promptsections import ConfigError, DefinitionError, Prompt
+from promptsections.config import dumps, load, loads
 from promptsections.config.document import Syntax
 
 JARGON = ("Input should", "validation error", "pydantic", "type=", "Value error", "Extra inputs")
@@ -427,3 +428,12 @@ def test_a_missing_file_beside_other_problems_makes_the_prompt_invalid(tmp_path:
     error = error_of("sections:\n- kind: text\n  text: {file: a.md}\n- kind: x", folder=tmp_path)
 
     assert (error.kind, error.path) == ("invalid", "<text>")
+
+
+def test_a_format_that_nobody_knows_is_refused() -> None:
+    unknown: Any = "xml"
+
+    with pytest.raises(DefinitionError, match="format='xml' must be one of yaml, json, toml"):
+        loads("", format=unknown)
+    with pytest.raises(DefinitionError, match="format='xml' must be one of yaml, json, toml"):
+        dumps(Prompt([]), format=unknown)
