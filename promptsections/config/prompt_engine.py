@@ -48,7 +48,7 @@ class HistoryManagement(_Options):
 
     default_max_messages: Count = 40
     max_tokens_for_history: Tokens = 4000
-    summarization_trigger_ratio: Annotated[float, Field(ge=0)] = 0.8
+    summarization_trigger_ratio: Annotated[float, Field(ge=0, le=1)] = 0.8
     """A history larger than this part of `max_tokens_for_history` is summarised; 0: never."""
     preserve_important_messages: bool = True
     """Whether messages that are marked important are sent word for word, whatever else is cut."""
@@ -66,6 +66,7 @@ class ContextManagement(_Options):
     """What is less relevant is left out."""
     summarization_quality_tier: QualityTier = "balanced"
     preserve_source_attribution_in_summary: bool = True
+    """Whether each piece says its source, summarised, cut or whole."""
 
 
 class ContextualElementSelection(_Options):

@@ -11,13 +11,13 @@ import logging
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from attrs import evolve, field, frozen
 
 from promptsections.blocks import Chunk
 from promptsections.budgets import Rest, Tokens
-from promptsections.config.prompt_engine import PromptEngineConfig
+from promptsections.config.prompt_engine import ContextManagement, PromptEngineConfig
 from promptsections.elements import ElementsSection, element_sections
 from promptsections.errors import DefinitionError
 from promptsections.manifest import ToolSelection
@@ -44,6 +44,7 @@ from promptsections.prompt_engine.values import (
 from promptsections.providers import anthropic_messages, openai_chat
 from promptsections.rendered import RenderedPrompt
 from promptsections.renderer import Renderer
+from promptsections.retrieval import SOURCE_AND_CONTENT
 from promptsections.sections import (
     ConversationHistory,
     DataSourceSection,
@@ -52,7 +53,7 @@ from promptsections.sections import (
     TextSection,
     UserInput,
 )
-from promptsections.selectors import similar
+from promptsections.summaries import Quality, Summarize, Summarizer
 from promptsections.templates import Function
 from promptsections.templates.suggestions import did_you_mean, suggest
 
@@ -73,6 +74,12 @@ Hook = Callable[[str, Mapping[str, Any]], None]
 
 _ROOT: Final = "prompt_engine"
 """Where memory has what a call brought along."""
+
+_QUALITIES: Final[Mapping[str, Quality]] = {
+    "fast": "fast",
+    "balanced": "balanced",
+    "high_quality": "high",
+}
 
 _log = logging.getLogger("promptsections")
 
@@ -97,6 +104,9 @@ class PromptEngine:
     config: PromptEngineConfig = field(factory=PromptEngineConfig)
     functions: Mapping[str, Function] = field(factory=dict[str, Function], kw_only=True)
     """Template functions of elements."""
+    summarizer: Summarizer | None = field(default=None, kw_only=True)
+    """Says in fewer words what of a history or of retrieved text does not fit; without one it is
+    cut."""
     is_important: Callable[[Message], bool] = field(default=is_marked_important, kw_only=True)
     """Which messages of a history are important."""
     hook: Hook | None = field(default=None, kw_only=True)
@@ -188,6 +198,7 @@ class PromptEngine:
             "circumstances": now.circumstances,
             "task_data": components.task_data,
             "custom": components.custom,
+            "summaries": now.summaries,
         }
         return _Plan(
             config=config,
@@ -269,28 +280,45 @@ class PromptEngine:
 
     def _history(self, config: PromptEngineConfig) -> ConversationHistory:
         options = config.history_management
+        ratio = options.summarization_trigger_ratio
+        when_over: Summarize | Literal["by_budget"] = (
+            Summarize(self.summarizer, trigger=ratio, variable=f"{_ROOT}.summaries")
+            if self.summarizer is not None and ratio
+            else "by_budget"
+        )
         return ConversationHistory(
             f"{_ROOT}.history",
             name="conversation_history",
             tokens=Rest(at_most=options.max_tokens_for_history),
             max_messages=options.default_max_messages or None,
             pinned=self.is_important if options.preserve_important_messages else None,
+            when_over=when_over,
         )
 
     def _retrieved(
         self, components: PromptComponents, config: PromptEngineConfig
     ) -> DataSourceSection:
         options = config.context_management
-        threshold = options.min_context_relevance_threshold
-        chunks = [each if isinstance(each, Chunk) else Chunk(each) for each in components.retrieved]
-        if threshold is not None:
-            chunks = similar(chunks, threshold, score=lambda chunk: chunk.score, missing="keep")
+        chunks = components.retrieved
+        attributed = options.preserve_source_attribution_in_summary and any(
+            isinstance(chunk, Chunk) and chunk.source for chunk in chunks
+        )
         return DataSourceSection(
             lambda _, __: chunks,
             f"{_ROOT}.input",
             name="retrieved",
             tokens=Tokens(options.max_rag_context_tokens),
+            min_relevance=options.min_context_relevance_threshold,
+            unscored="keep",
+            attribution=SOURCE_AND_CONTENT if attributed else None,
+            when_over=self._retrieved_over(options),
         )
+
+    def _retrieved_over(self, options: ContextManagement) -> Summarize | Literal["by_budget"]:
+        if self.summarizer is None:
+            return "by_budget"
+        quality: Quality = _QUALITIES[options.summarization_quality_tier]
+        return Summarize(self.summarizer, quality=quality, variable=f"{_ROOT}.summaries")
 
     # --- what came of it ------------------------------------------------------------------------
 

@@ -76,7 +76,8 @@ class ExecutionContext:
     user_preferences: Mapping[str, Any] = field(factory=dict[str, Any])
     memory: Mapping[str, Any] = field(factory=dict[str, Any])
     """What criteria and templates of elements read."""
-    tenant: str | None = None
+    summaries: Any = None
+    """What `rendered.summaries` of the last prompt of this conversation was."""
 
 
 @frozen(kw_only=True)

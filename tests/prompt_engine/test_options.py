@@ -31,6 +31,7 @@ from promptsections.prompt_engine import (
     PromptEngineConfig,
     SystemPrompt,
 )
+from promptsections.summaries import SummaryRequest
 
 TURNS = [
     Message("user" if at % 2 == 0 else "assistant", f"message {at} " + "word " * 20)
@@ -166,7 +167,84 @@ def test_what_is_not_relevant_is_left_out() -> None:
 
     result = constructed(options, retrieved=[*CHUNKS, "unscored"])
 
-    assert result.rendered.layout["retrieved"].items == ("near", "middle", "2")
+    assert result.rendered.layout["retrieved"].items == ("near", "middle", "3")
+
+
+def test_sources_are_said_if_asked() -> None:
+    found = [Chunk("Exchanges are free.", source="faq.md")]
+    silent = {"contextManagement": {"preserveSourceAttributionInSummary": False}}
+
+    assert "Source: faq.md\nContent: Exchanges are free." in said(constructed(retrieved=found))
+    assert "faq.md" not in said(constructed(silent, retrieved=found))
+
+
+# --- summaries ------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """A summarizer that says the same, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[SummaryRequest] = []
+
+    def __call__(self, request: SummaryRequest, /) -> str:
+        self.asked.append(request)
+        return "IN SHORT"
+
+
+def test_a_history_is_summarised_beyond_its_ratio_and_not_at_all_with_0() -> None:
+    def asked(ratio: float, limit: int = 400) -> tuple[int, EngineResult]:
+        recorder = Recorder()
+        options = {"summarizationTriggerRatio": ratio, "maxTokensForHistory": limit}
+        result = constructed(
+            {"historyManagement": options}, history=TURNS, engine={"summarizer": recorder}
+        )
+        return len(recorder.asked), result
+
+    calls, result = asked(0.8)
+
+    assert calls >= 1
+    assert "IN SHORT" in said(result)
+    assert "conversation_history" in result.modifications.summarized
+    assert result.rendered.summaries
+    assert asked(0)[0] == 0
+    assert asked(0.8, limit=4000)[0] == 0
+    assert asked(0.25, limit=2000)[0] >= 1
+    assert asked(0.5, limit=2000)[0] == 0
+
+
+def test_a_summary_is_used_again() -> None:
+    recorder = Recorder()
+    options = {"historyManagement": {"maxTokensForHistory": 400}}
+    first = constructed(options, history=TURNS, engine={"summarizer": recorder})
+
+    again = constructed(
+        options,
+        history=TURNS,
+        engine={"summarizer": recorder},
+        context=ExecutionContext(summaries=first.rendered.summaries),
+    )
+
+    assert len(recorder.asked) == 1
+    assert again.prompt == first.prompt
+
+
+@pytest.mark.parametrize(
+    ("tier", "quality"), [("fast", "fast"), ("balanced", "balanced"), ("high_quality", "high")]
+)
+def test_retrieved_text_is_summarised_with_the_configured_quality(tier: str, quality: str) -> None:
+    recorder = Recorder()
+    options = {"summarizationQualityTier": tier, "maxRAGContextTokens": 30}
+
+    result = constructed(
+        {"contextManagement": options}, retrieved=["word " * 150], engine={"summarizer": recorder}
+    )
+
+    assert {request.quality for request in recorder.asked} == {quality}
+    assert "IN SHORT" in said(result)
+
+
+# --- all of it ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("template", ["openai_chat", "anthropic_messages", "generic_completion"])
