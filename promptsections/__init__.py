@@ -39,6 +39,7 @@ _HOMES = {
     "notes": "Note",
     "profiles": "ModelProfile find_profile",
     "prompt": "Prompt",
+    "render_cache": "RenderCache cacheable",
     "rendered": "RenderedPrompt Resolved lay_out",
     "renderer": "Renderer",
     "scope": "Scope",

@@ -95,6 +95,10 @@ from promptsections.profiles import (
 from promptsections.prompt import (
     Prompt,
 )
+from promptsections.render_cache import (
+    RenderCache,
+    cacheable,
+)
 from promptsections.rendered import (
     RenderedPrompt,
     Resolved,
@@ -193,6 +197,7 @@ __all__ = [
     "ProviderError",
     "Reason",
     "RecursionLimitError",
+    "RenderCache",
     "RenderedPrompt",
     "Renderer",
     "ResolutionError",
@@ -225,6 +230,7 @@ __all__ = [
     "UserMessage",
     "ValueRenderError",
     "__version__",
+    "cacheable",
     "compare",
     "find_profile",
     "lay_out",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import islice
 from typing import Any, Final, Protocol, TypeGuard, cast, runtime_checkable
@@ -70,7 +70,10 @@ def lookup(memory: object, path: str, default: object = MISSING) -> object:
     """
     if isinstance(memory, dict) and path in memory:  # what is asked for most
         return cast("dict[str, object]", memory)[path]
-    value = _trace(memory, path).value
+    if isinstance(memory, Watched):
+        memory.tell("path", path)
+        return lookup(memory.inner, path, default)
+    value = _trace(cast("object", memory), path).value
     return default if value is MISSING else value
 
 
@@ -94,6 +97,8 @@ def explain_miss(memory: object, path: str) -> Miss:
         path: The path that is missing.
     """
     prefix = ""
+    if isinstance(memory, Watched):
+        memory = memory.inner
     if isinstance(memory, ScopedMemory):
         memory, path, prefix = memory.scope_of(path)
     trace = _trace(memory, path)
@@ -190,6 +195,68 @@ class _StateObject:
                 reached, used = _walk(value, rest[1:])
                 return reached if used == len(rest) - 1 else default
         return default
+
+
+Tell = Callable[[str, str], None]
+"""Is told `"path"`, `"key"`, `"all"` or `"other"` and a name, before something is read."""
+
+
+class Watched:
+    """A memory that tells somebody what is read of it, and otherwise is what it is."""
+
+    def __init__(self, inner: Any, tell: Tell) -> None:
+        self.inner = inner
+        self.tell = tell
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.inner, name)
+        self.tell("other", name)
+        return found
+
+
+class _WatchedMapping(Watched, Mapping[Any, Any]):
+    """The same of a mapping."""
+
+    def __getitem__(self, key: object) -> Any:
+        self._tell_key(key)
+        return self.inner[key]
+
+    def get(self, key: object, default: Any = None) -> Any:
+        """Return the value of a key, or the default."""
+        self._tell_key(key)
+        return self.inner.get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        self._tell_key(key)
+        return key in self.inner
+
+    def __iter__(self) -> Iterator[Any]:
+        self.tell("all", "")
+        return iter(self.inner)
+
+    def __len__(self) -> int:
+        self.tell("all", "")
+        return len(self.inner)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        self.tell("other", "assignment")
+        self.inner[key] = value
+
+    def __delitem__(self, key: object) -> None:
+        self.tell("other", "deletion")
+        del self.inner[key]
+
+    def _tell_key(self, key: object) -> None:
+        if type(key) is str:
+            self.tell("key", key)
+        else:
+            self.tell("other", f"a key of type {type(key).__name__}")
+
+
+def watched(memory: object, tell: Tell) -> Watched:
+    """Return a memory that tells what is read of it, a mapping if it is one."""
+    kind = _WatchedMapping if isinstance(memory, Mapping) else Watched
+    return kind(cast("Any", memory), tell)
 
 
 @frozen

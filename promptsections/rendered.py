@@ -69,6 +69,8 @@ class RenderedPrompt:
     """Name of the profile that it was counted for."""
     timings: Mapping[str, float] = field(default=_NO_TIMES, eq=False)
     """Phase → seconds; no part of the layout, so that equal inputs give equal layouts."""
+    cached: bool = field(default=False, eq=False)
+    """Whether it was kept from an earlier render, by `Renderer(cache=…)`."""
 
     @property
     def token_count(self) -> int:

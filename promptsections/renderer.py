@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from attrs import Attribute, evolve, field, frozen
 
@@ -49,6 +49,26 @@ def _policy(_: object, __: Attribute[Any], value: object) -> None:
         raise DefinitionError(f"caching must be a CachePolicy, not {type(value).__name__}")
 
 
+class Cache(Protocol):
+    """What keeps renders: a `RenderCache`."""
+
+    async def render(
+        self,
+        prompt: Prompt,
+        around: Surroundings,
+        tenant: str | None,
+        make: Callable[[Surroundings], Coroutine[Any, Any, RenderedPrompt]],
+        /,
+    ) -> RenderedPrompt:
+        """Return a kept render, or make one and keep it."""
+        ...
+
+
+def _cache(_: object, __: Attribute[Any], value: object) -> None:
+    if value is not None and not callable(getattr(value, "render", None)):
+        raise DefinitionError(f"cache must be a RenderCache, not {type(value).__name__}")
+
+
 @frozen
 class Renderer:
     """Renders prompts for one model; immutable, for any number of renders at once.
@@ -87,6 +107,8 @@ class Renderer:
     """The most that the call lets the model answer, in tokens."""
     caching: CachePolicy | None = field(default=None, kw_only=True, validator=_policy)
     """What may be cached by the provider, and who may read it; `None` asks for nothing."""
+    cache: Cache | None = field(default=None, kw_only=True, validator=_cache)
+    """A `RenderCache`, which gives out renders again while nothing that they read has changed."""
     profile: ModelProfile = field(init=False)
     """What things cost, and how much fits."""
 
@@ -131,17 +153,16 @@ class Renderer:
             ResolutionError: a required section has no content, or a name is not known.
             NeedsEventLoopError: something must be awaited; it was not started.
         """
-        resolved = self.resolve(
-            prompt,
-            memory,
-            budget=budget,
-            context=context,
-            reserve_output_tokens=reserve_output_tokens,
-            max_output_tokens=max_output_tokens,
-            timeout=timeout,
-            tenant=tenant,
-        )
-        return lay_out(resolved)
+        size = self._budget(budget, reserve_output_tokens, max_output_tokens)
+        around = self._surroundings(memory, size, context, timeout, tenant, NoWaiting())
+        prompt = _checked(prompt)
+        if self.cache is None:
+            return lay_out(drive(resolve(prompt, around)))
+
+        async def make(around: Surroundings) -> RenderedPrompt:
+            return lay_out(await resolve(prompt, around))
+
+        return drive(self.cache.render(prompt, around, tenant, make))
 
     async def arender(
         self,
@@ -162,10 +183,16 @@ class Renderer:
         runner = OnLoop()
         size = self._budget(budget, reserve_output_tokens, max_output_tokens)
         around = self._surroundings(memory, size, context, timeout, tenant, runner)
-        resolved = await self._aresolve(prompt, around, runner)
-        if is_light(resolved):
-            return lay_out(resolved)
-        return await runner.in_thread(lambda: lay_out(resolved))
+
+        async def make(around: Surroundings) -> RenderedPrompt:
+            resolved = await self._aresolve(prompt, around, runner)
+            if is_light(resolved):
+                return lay_out(resolved)
+            return await runner.in_thread(lambda: lay_out(resolved))
+
+        if self.cache is None:
+            return await make(around)
+        return await self.cache.render(_checked(prompt), around, tenant, make)
 
     def resolve(
         self,
