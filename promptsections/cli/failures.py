@@ -12,6 +12,7 @@ from promptsections.errors import (
     BudgetExceededError,
     ConfigError,
     ProviderError,
+    UndefinedVariableError,
     UnknownFunctionError,
     UnknownModelError,
 )
@@ -51,6 +52,8 @@ def as_failure(error: Exception, where: str = "") -> Failed:
     text = str(error)
     if isinstance(error, UnknownFunctionError):
         text += f"; give it a text: --function {error.name}=…"
+    if isinstance(error, UndefinedVariableError):
+        text += f"; give it a value: --var {error.name}=…"
     if isinstance(error, UnknownModelError):  # its own advice is for programs
         near = f"; near it: {', '.join(error.suggestions)}" if error.suggestions else ""
         text = f"no model {error.name!r} is known{near}; `promptsections models` lists them all"

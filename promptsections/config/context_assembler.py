@@ -10,11 +10,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from promptsections.caching import CachePolicy
 from promptsections.errors import ConfigError
 from promptsections.profiles.caching import CacheRule
 from promptsections.sections import Stability
+from promptsections.templates.suggestions import did_you_mean, suggest
 
 KEY = "contextAssembler"
 """Where a gateway's configuration has these settings."""
@@ -46,14 +48,15 @@ class ContextAssemblerConfig(BaseModel):
         Raises:
             ConfigError: one is missing or wrong; the text names all of them.
         """
-        inner = settings.get(KEY, settings)
+        inner: object = settings.get(KEY, settings) if isinstance(settings, Mapping) else settings  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(inner, Mapping):
+            what = f"{KEY}: must be a table of settings, not {type(inner).__name__}"
+            raise ConfigError(what, path=KEY, kind="invalid")
         try:
             return cls.model_validate(inner)
         except ValidationError as error:
             problems = error.errors(include_url=False)
-            listed = "; ".join(
-                f"{'.'.join(map(str, (KEY, *one['loc'])))}: {one['msg']}" for one in problems
-            )
+            listed = "; ".join(_told(cls, problem) for problem in problems)
             missing = all(one["type"] == "missing" for one in problems)
             raise ConfigError(listed, path=KEY, kind="missing" if missing else "invalid") from error
 
@@ -87,3 +90,22 @@ class ContextAssemblerConfig(BaseModel):
             functions=functions or {},
             rule=rule,
         )
+
+
+def _told(cls: type[BaseModel], problem: ErrorDetails) -> str:
+    """Say what is wrong with a setting, and what to write."""
+    name = str(problem["loc"][0])
+    names = [field.alias or key for key, field in cls.model_fields.items()]
+    match problem["type"]:
+        case "missing":
+            what = "is missing: write true or false, there is no default"
+        case "extra_forbidden" if to_camel(name) in names:
+            what = f"says again what {to_camel(name)} says: keep one"
+        case "extra_forbidden":
+            near = did_you_mean(name, suggest(name, names))
+            what = f"is no setting{near or '; known are ' + ', '.join(names)}"
+        case "bool_type":
+            what = f"must be true or false, not {problem['input']!r}"
+        case _:
+            what = f"must be a whole number of tokens, 0 or more, not {problem['input']!r}"
+    return f"{KEY}.{name}: {what}"

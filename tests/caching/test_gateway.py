@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,32 +99,41 @@ def test_the_operator_must_decide_both(missing: str) -> None:
     del given[missing]
 
     with pytest.raises(
-        ConfigError, match=rf"contextAssembler\.{missing}: Field required"
+        ConfigError, match=rf"contextAssembler\.{missing}: is missing: write true or false"
     ) as caught:
         ContextAssemblerConfig.read({"contextAssembler": given})
     assert (caught.value.kind, caught.value.path) == ("missing", "contextAssembler")
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "said"),
     [
-        {"promptCaching": "yes"},
-        {"promptCaching": None},
-        {"sharePromptCacheAcrossTenants": 1},
-        {"reserveOutputTokens": -1},
-        {"reserveOutputTokens": True},
-        {"promptCashing": True},
+        ({"promptCaching": "yes"}, "must be true or false, not 'yes'"),
+        ({"promptCaching": None}, "must be true or false, not None"),
+        ({"sharePromptCacheAcrossTenants": 1}, "must be true or false, not 1"),
+        ({"reserveOutputTokens": -1}, "must be a whole number of tokens, 0 or more, not -1"),
+        ({"reserveOutputTokens": True}, "must be a whole number of tokens, 0 or more, not True"),
+        ({"reserveOutputTokens": 1.5}, "must be a whole number of tokens, 0 or more, not 1.5"),
+        ({"promptCashing": True}, "is no setting; did you mean 'promptCaching'"),
+        ({"ttl": "1h"}, "is no setting; known are promptCaching, reserveOutputTokens, share"),
+        ({"prompt_caching": False}, "says again what promptCaching says: keep one"),
     ],
 )
-def test_settings_that_are_wrong_are_named(wrong: dict[str, Any]) -> None:
+def test_settings_that_are_wrong_are_named(wrong: dict[str, Any], said: str) -> None:
     given = {"promptCaching": True, "sharePromptCacheAcrossTenants": True, **wrong}
-    with pytest.raises(ConfigError, match=rf"contextAssembler\.{next(iter(wrong))}") as caught:
+    expected = re.escape(f"contextAssembler.{next(iter(wrong))}: {said}")
+    with pytest.raises(ConfigError, match=expected) as caught:
         ContextAssemblerConfig.read(given)
     assert caught.value.kind == "invalid"
     with pytest.raises(ValidationError):
         ContextAssemblerConfig(**given)
-    with pytest.raises(ConfigError, match="contextAssembler: "):
-        ContextAssemblerConfig.read({"contextAssembler": "on"})
+
+
+def test_settings_are_a_table() -> None:
+    nothing: Any = None
+    for wrong in ({"contextAssembler": "on"}, {"contextAssembler": None}, nothing):
+        with pytest.raises(ConfigError, match="contextAssembler: must be a table of settings"):
+            ContextAssemblerConfig.read(wrong)
 
 
 def test_settings_are_read_in_snake_case_too_and_written_as_they_were() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,10 @@ class Done:
     def json(self) -> Any:
         """Standard output as data."""
         return json.loads(self.out)
+
+
+Command = Callable[..., Done]
+"""What the fixture `command` is: words of a command line → how it ended."""
 
 
 def environment(**changes: str) -> dict[str, str]:

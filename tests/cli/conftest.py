@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Done
+from command_line import Command, Done
 
 from promptsections.cli import main
-
-Command = Callable[..., Done]
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import BOT, PROMPT, ROOT
-from conftest import Command
+from command_line import BOT, PROMPT, ROOT, Command
 
 from promptsections.config import open_prompt
 from promptsections.config.checks import check_file, check_path

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import PROMPT, TURN, environment
-from conftest import Command
+from command_line import PROMPT, TURN, Command, environment
 
 from promptsections import Prompt, Renderer, SystemMessage, find_profile
 from promptsections.cli import command as command_module
@@ -227,6 +226,16 @@ def test_functions_are_texts_on_a_terminal(command: Command, prompt: Callable[[s
     assert "prompt.yaml:2: section 'template': function 'price'" in missing.errors
     assert "give it a text: --function price=…" in missing.errors
     assert done.text == "Monday 12.5\n"
+
+
+def test_a_variable_without_a_value_is_asked_for(
+    command: Command, prompt: Callable[[str], str]
+) -> None:
+    done = command("render", prompt(X))
+
+    assert done.code == 3
+    assert "'x' (line 1, column 1) is not in memory" in done.errors
+    assert done.errors.endswith("; give it a value: --var x=…\n")
 
 
 def test_what_does_not_fit_says_who_needs_what(command: Command) -> None:
