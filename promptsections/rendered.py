@@ -26,8 +26,10 @@ from promptsections.layout import (
 )
 from promptsections.messages import Message, Tool
 from promptsections.notes import Note
+from promptsections.summaries.summary import Summary
 
 _NO_TIMES: Mapping[str, float] = MappingProxyType({})
+NO_SUMMARIES: Mapping[str, Summary] = MappingProxyType({})
 
 
 @frozen(kw_only=True)
@@ -38,6 +40,8 @@ class Resolved(ResolvedContent):
     """What the operator decided about the provider's cache; `None` is nothing."""
     tenant_scope: str | None = None
     """What stands for the tenant, where tenants are kept apart: a hash, never the id."""
+    summaries: Mapping[str, Summary] = NO_SUMMARIES
+    """What sections that summarize are to find in memory next time."""
     seconds: float = field(default=0.0, eq=False)
     """How long it took to resolve."""
 
@@ -64,6 +68,9 @@ class RenderedPrompt:
     """Which section each message comes from; empty for a text."""
     cache_plan: CachePlan | None = None
     """What a request says to the provider's cache; `None` without a cache policy."""
+    summaries: Mapping[str, Summary] = NO_SUMMARIES
+    """What sections that summarize are to find in memory next time, by their paths: store it under
+    `summaries`."""
     form: Literal["messages", "text"] = "messages"
     model: str = ""
     """Name of the profile that it was counted for."""
@@ -178,6 +185,7 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
         layout=layout,
         origins=() if resolved.profile.form == "text" else origins(resolved.root, engine.pieces),
         cache_plan=cache.plan,
+        summaries=resolved.summaries,
         form=resolved.profile.form,
         model=resolved.profile.name,
         timings={"resolve": resolved.seconds, "lay_out": perf_counter() - started},

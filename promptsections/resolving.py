@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from time import perf_counter
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 from attrs import define, evolve, field, frozen
@@ -36,9 +36,10 @@ from promptsections.notes import Note
 from promptsections.places import Place, is_plain_group, places_of
 from promptsections.profiles import ModelProfile
 from promptsections.prompt import Prompt
-from promptsections.rendered import Resolved
+from promptsections.rendered import NO_SUMMARIES, Resolved
 from promptsections.scope import Report, Scope, Waiting
 from promptsections.sections import Content, GroupSection, PromptSection, to_block
+from promptsections.summaries import Summarize, Summary, summarized
 from promptsections.templates import Deferred, Function, Undefined
 from promptsections.tokens import Tokenizer
 
@@ -112,17 +113,14 @@ async def resolve(prompt: Prompt, around: Surroundings) -> Resolved:
         tools=places.tools,
         budget=around.budget,
         reserved=around.reserved,
-        unread=tuple(section.path for section in sections if _is_unread(section)),
+        unread=tuple(section.path for section in sections if here.is_unread(section)),
         notes=_notes(around.report.notes, places.all),
         plans=places.plans,
+        summaries=here.summaries(places.all),
         caching=around.caching,
         tenant_scope=around.tenant_scope,
         seconds=perf_counter() - started,
     )
-
-
-def _is_unread(section: ResolvedSection) -> bool:
-    return isinstance(section.block, HistoryBlock) and section.block.unread
 
 
 def _notes(notes: Sequence[Note], places: Sequence[Place]) -> tuple[Note, ...]:
@@ -146,12 +144,41 @@ class _Here:
     counter: Counter
     """How things count among messages."""
     cache_marks: int
+    told: dict[str, Mapping[str, Summary]] = field(factory=dict[str, Mapping[str, Summary]])
+    """Path of a section that summarizes → its summaries, by key."""
+    shortened: set[str] = field(factory=set[str])
+    """Paths of sections of which a summary is all that is left."""
 
     def counter_at(self, place: Place) -> Counter:
         """Return how things count at a place."""
         if not place.in_text:
             return self.counter
         return Counter(self.around.profile, self.around.tokenizer, place.lines)
+
+    async def summarized(
+        self, block: Block, how: Summarize, scope: Scope, seconds: float | None
+    ) -> Block:
+        """Say a section in fewer words where it is over what it may have."""
+        within = partial(self.around.runner.within, seconds)
+        told, summaries = await summarized(block, how, scope, within)
+        if summaries:
+            self.told[scope.path] = summaries
+        if told is not block:
+            self.shortened.add(scope.path)
+        return told
+
+    def summaries(self, places: Sequence[Place]) -> Mapping[str, Summary]:
+        """Return all summaries in document order, however the sections happened to run."""
+        if not self.told:
+            return NO_SUMMARIES
+        found = (self.told.get(place.path, NO_SUMMARIES) for place in places)
+        return MappingProxyType({key: each for some in found for key, each in some.items()})
+
+    def is_unread(self, section: ResolvedSection) -> bool:
+        """Whether a larger budget would have needed more than was read or left of the section."""
+        block = section.block
+        unread = isinstance(block, HistoryBlock) and block.unread
+        return unread or section.path in self.shortened
 
 
 async def _resolve_place(place: Place, here: _Here) -> ResolvedSection:
@@ -175,7 +202,10 @@ async def _resolve_place(place: Place, here: _Here) -> ResolvedSection:
         if place.must_wait and not around.runner.may_await:
             raise _must_wait(section)
         content = await around.runner.within(seconds, partial(_content, section, scope))
-        block = _enclosed(to_block(section, content), place, scope)
+        block = to_block(section, content)
+        if block is not None and isinstance(section.when_over, Summarize):
+            block = await here.summarized(block, section.when_over, scope, seconds)
+        block = _enclosed(block, place, scope)
     except Exception as error:
         return place.holding(None, _failed(_named(error, place, seconds), place, around))
     missing = around.report.missing.get(place.path)

@@ -217,11 +217,11 @@ class Scope:
         """
         if not callable(source):
             raise DefinitionError(f"a data source must be callable, not {type(source).__name__}")
-        is_async = _is_async(source)
-        if is_async and not self.may_await:
+        waits = is_async(source)
+        if waits and not self.may_await:
             raise self._must_wait(source)
         try:
-            if is_async:
+            if waits:
                 return await self._collected(source, source(query, self))
             found = await self.in_thread(lambda: _listed(source(query, self)))
             return (
@@ -254,8 +254,8 @@ class Scope:
         )
 
 
-def _is_async(source: Any) -> bool:
-    """Say whether calling it gives a coroutine or an async generator for certain."""
+def is_async(source: Any, /) -> bool:
+    """Say whether calling this gives a coroutine or an async generator for certain."""
     if isinstance(source, FunctionType):  # the common case, much faster than asking `inspect`
         return bool(source.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
     call = getattr(source, "__call__", None)  # noqa: B004

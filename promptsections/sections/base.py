@@ -27,6 +27,7 @@ from promptsections.errors import DefinitionError, InvalidBudgetError
 from promptsections.messages import Message, MessageLike, to_message, to_messages, to_role
 from promptsections.scope import Scope
 from promptsections.sections.stability import Declared, Stability
+from promptsections.summaries.summarize import Summarize
 from promptsections.tokens import Truncate
 
 Content = None | str | Message | Sequence[MessageLike] | Block
@@ -82,8 +83,8 @@ def _check_common(section: PromptSection, attribute: Attribute[Any], value: obje
             "must be a whole number; higher is kept first",
         ),
         "when_over": (
-            value is None or value == "by_budget" or isinstance(value, Truncate),
-            "must be None (whole or not at all) or Truncate(…)",
+            value is None or value == "by_budget" or isinstance(value, Truncate | Summarize),
+            "must be None (whole or not at all), Truncate(…) or Summarize(…)",
         ),
         "timeout": (
             value is None or is_seconds(value),
@@ -129,10 +130,11 @@ class PromptSection:
     """Whether the prompt is no use without this section."""
     priority: int = field(default=0, validator=_check_common)
     """Which optional sibling is kept first: the higher."""
-    when_over: Truncate | Literal["by_budget"] | None = field(
+    when_over: Truncate | Summarize | Literal["by_budget"] | None = field(
         default="by_budget", validator=_check_common
     )
-    """How text gives way: `None` is whole or not at all; by default as `cut` says."""
+    """How it gives way: `None` is whole or not at all, `Summarize(…)` in fewer words; by default as
+    `cut` says."""
     timeout: float | None = field(default=None, validator=_check_common)
     """Seconds that it may take to resolve under `arender()`."""
     stability: Stability | None = field(default=None, validator=_check_common)
@@ -176,6 +178,8 @@ class PromptSection:
     @property
     def cut(self) -> Truncate | None:
         """How text gives way: for `Auto` not at all, otherwise the start is kept, at words."""
+        if isinstance(self.when_over, Summarize):
+            return self.when_over.otherwise
         if self.when_over != "by_budget":
             return self.when_over
         return None if isinstance(self.budget, Auto) else _AT_WORDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
+from sys import maxsize
 from typing import Any, Literal, cast
 
 from attrs import evolve, field, frozen, validators
@@ -34,6 +35,7 @@ from promptsections.sections.base import (
 from promptsections.sections.stability import Declared, Stability
 from promptsections.sections.trims import TrimTo, check_trims, trim_step_in
 from promptsections.sections.wrapping import element_of, wrapped
+from promptsections.summaries.summarize import Summarize
 from promptsections.templates import Deferred, takes_long, to_text
 
 _NO_VALUE = object()
@@ -260,7 +262,7 @@ class ConversationHistory(PromptSection):
             return await history_block(
                 value,
                 counter=scope.counter_for(self.lines()),
-                available=scope.available,
+                available=maxsize if isinstance(self.when_over, Summarize) else scope.available,
                 may_wait=scope.may_await,
                 **self._options(trim_step),
             )
