@@ -35,6 +35,8 @@ Make = Callable[[Surroundings], Coroutine[Any, Any, RenderedPrompt]]
 """Renders with these surroundings."""
 
 DEFAULT_MAX_BYTES: Final = 64 * 1024 * 1024
+FAILURES: Final = frozenset({"summary_failed", "slot_default", "source_failed", "goal_failed"})
+"""Codes of notes that say that something else is sent in place of what failed."""
 PREFIX: Final = "promptsections:"
 """How all names in a store begin."""
 
@@ -229,9 +231,10 @@ def _obstacle(
     """Say why a render must not be kept."""
     if trace.problem is not None:
         return trace.problem.detail
-    failed = next((p for p in rendered.layout.walk() if p.outcome == "failed"), None)
-    if failed is not None:
-        return f"section {failed.path!r} failed, and may not fail the next time"
+    failed = [p.path for p in rendered.layout.walk() if p.outcome == "failed"]
+    failed += [note.path for note in rendered.layout.notes if note.code in FAILURES]
+    if failed:
+        return f"section {failed[0]!r} failed, and may not fail the next time"
     try:
         steady = find_key() == key and trace.is_still_so()
     except Unkeyable:

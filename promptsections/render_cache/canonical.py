@@ -327,7 +327,7 @@ _SCALARS: Final[Mapping[type, Callable[[Any], bytes]]] = {
     UUID: _printed(b"u", str),
     range: _printed(b"r", repr),
 }
-_SIMPLE: Final[tuple[type, ...]] = (str, int, float, tuple)
+_SIMPLE: Final[tuple[type, ...]] = (str, bytes, int, float, tuple)
 """What classes derive from whose objects are no more than that."""
 _LISTS: Final[Mapping[type, bytes]] = {list: b"L", tuple: b"U", deque: b"Q"}
 _MAPPINGS: Final[Mapping[type, bytes]] = {

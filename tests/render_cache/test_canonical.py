@@ -24,6 +24,7 @@ from promptsections import Chunk, Message, ModelProfile, NewestFirst, ToolCall
 from promptsections.render_cache import cacheable
 from promptsections.render_cache.canonical import Canonical, Unkeyable, digest_of
 from promptsections.testing import FakeSource, WordTokenizer
+from promptsections.tokens import CachedTokenizer
 
 
 @attrs.frozen
@@ -51,6 +52,10 @@ class Level(IntEnum):
     ONE = 1
 
 
+class Key(bytes):
+    __slots__ = ()
+
+
 class Word(str):
     __slots__ = ()
 
@@ -60,7 +65,7 @@ Place = namedtuple("Place", "x y")
 ALL_DIFFERENT: list[Any] = [
     None, True, False, 0, 1, -1, 10**5000, 1.0, -0.0, 0.0, float("nan"), float("inf"),
     "", "1", "True", "None", "a", "Aa", "BB", "\ud800", Word("a"),
-    b"", b"1", bytearray(b"1"), Decimal(1), Decimal("1.0"), Fraction(1), Fraction(1, 2),
+    Key(b"1"), b"", b"1", bytearray(b"1"), Decimal(1), Decimal("1.0"), Fraction(1), Fraction(1, 2),
     date(2026, 1, 1), datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=UTC),
     datetime(2026, 1, 1, tzinfo=timezone(timedelta(), "GMT")), datetime(2026, 1, 1, fold=1),
     time(1), timedelta(1), UUID(int=1), range(1), range(2),
@@ -127,6 +132,7 @@ def test_equal_values_have_one_form() -> None:
     assert digest_of({"a", "b", "c"}) == digest_of({"c", "b", "a"})
     assert digest_of(MappingProxyType({"a": 1})) == digest_of({"a": 1})
     assert digest_of(Point([1])) == digest_of(Point([1]))
+    assert digest_of(CachedTokenizer(WordTokenizer())) == digest_of(WordTokenizer())
     assert digest_of(ModelProfile.plain("o200k_base")) == digest_of(
         ModelProfile.plain("o200k_base")
     )
@@ -221,6 +227,14 @@ def test_what_it_carries_may_be_fields_arguments_and_an_object_of_its_own() -> N
     assert digest_of(cacheable(Box("a").open, key="v1")) == digest_of(
         cacheable(Box("b").open, key="v1")
     )
+
+
+def test_a_function_may_capture_what_is_not_there_yet() -> None:
+    function = cacheable(lambda: later, key="v1")
+    before = digest_of(function)
+    later = 1
+
+    assert digest_of(function) != before
 
 
 def test_what_it_depends_on_is_asked_each_time() -> None:

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from rendering import declared, outcome, renderer
 
 from promptsections import (
     ConversationHistory,
@@ -24,7 +25,6 @@ from promptsections import (
 from promptsections.render_cache import RenderCache, cacheable
 from promptsections.testing import FakeSource
 from promptsections.testing.strategies import memories, prompts, total_budgets
-from tests.render_cache.sources import declared, outcome, renderer
 
 LINES = Path(__file__).with_name("cases.jsonl").read_text(encoding="utf-8").splitlines()
 CASES = [json.loads(line) for line in LINES]

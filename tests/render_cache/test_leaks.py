@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from rendering import renderer
 
 from promptsections import (
     DataSourceSection,
@@ -25,7 +26,6 @@ from promptsections import (
 from promptsections.render_cache import RenderCache, cacheable
 from promptsections.render_cache.cache import prefix_of
 from promptsections.render_cache.codec import to_plain
-from tests.render_cache.sources import renderer
 
 INTERLEAVINGS = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 300
 TENANTS = {"alpha": "α", "beta": "β"}

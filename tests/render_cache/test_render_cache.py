@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
+from rendering import chat, memory, refusals, renderer
 
 from promptsections import (
     CachePolicy,
@@ -35,7 +36,6 @@ from promptsections import (
 from promptsections.elements import Element, ElementsSection
 from promptsections.render_cache import RenderCache, cacheable
 from promptsections.testing import AsyncFakeSource, FakeSource, WordTokenizer
-from tests.render_cache.sources import chat, memory, refusals, renderer
 
 MOST = {"budget": 100}
 
@@ -217,15 +217,16 @@ def test_what_a_function_reads_of_memory_is_read_by_the_render() -> None:
 def test_a_function_that_goes_through_all_of_memory_reads_all() -> None:
     @cacheable(key="v1")
     def names(scope: Scope) -> str:
-        return f"{sorted(scope.memory)} {len(scope.memory)} {sorted(scope.functions)}"  # type: ignore[call-overload, arg-type]
+        return f"{sorted(scope.memory)} {len(scope.memory)} {sorted(scope.functions)} {1 in scope.functions}"  # type: ignore[call-overload, arg-type]
 
     prompt = Prompt([SystemMessage("<<names>>")])
     cache = RenderCache()
     reader = renderer(cache, functions={"names": names})
-    assert reader.render(prompt, {"a": 1}, **MOST).messages[0].text == "['a'] 1 ['names']"
+    assert reader.render(prompt, {"a": 1}, **MOST).messages[0].text == "['a'] 1 ['names'] False"
 
     assert reader.render(prompt, {"a": 1}, **MOST).cached
     assert not reader.render(prompt, {"a": 2}, **MOST).cached
+    assert refusals(reader.render(prompt, {"a": object()}, **MOST))[0][1].startswith("memory.a is")
     more = renderer(cache, functions={"names": names, "more": names})
     assert not more.render(prompt, {"a": 1}, **MOST).cached
 
@@ -458,15 +459,60 @@ def test_a_prompt_that_holds_what_json_cannot_say_is_not_kept() -> None:
     assert refusals(rendered) == [("", "the prompt holds a date, which cannot be kept")]
 
 
-def test_data_that_is_nested_too_deep_is_not_kept() -> None:
+def nested(levels: int) -> Any:
     data: Any = 1
-    for _ in range(90):
+    for _ in range(levels):
         data = [data]
-    history = [Message("user", "a", provider_data={"openai": data})]
-    deep = renderer(RenderCache()).render(chat(), memory(history=history), **MOST)
+    return data
+
+
+@attrs.frozen
+class Deep(PromptSection):
+    """Sends data in data."""
+
+    render_cache_key: ClassVar[str] = "v1"
+    levels: int
+
+    def resolve(self, scope: Scope, /) -> Content:
+        return Message("user", "a", extra={"data": nested(self.levels)})
+
+
+def test_data_that_is_nested_too_deep_is_not_kept() -> None:
+    reader = renderer(RenderCache())
+    deep, deeper = (reader.render(Prompt([Deep(levels)]), **MOST) for levels in (90, 5_000))
 
     assert refusals(deep) == []
-    assert deep == renderer().render(chat(), memory(history=history), **MOST)
+    assert reader.render(Prompt([Deep(90)]), **MOST) == deep
+    assert refusals(deeper) == [("", "the prompt holds data that is nested too deep")]
+
+
+def test_a_value_that_cannot_be_keyed_is_a_miss_where_one_could() -> None:
+    prompt = Prompt([ConversationHistory()])
+    reader = renderer(RenderCache())
+    history = [Message("user", "a")]
+    reader.render(prompt, {"history": history}, **MOST)
+    lazy = NewestFirst(lambda: reversed(history))
+    rendered = reader.render(prompt, {"history": lazy}, **MOST)
+
+    assert not rendered.cached
+    assert refusals(rendered)[0][1].startswith("variable 'history'.open is the function")
+
+
+@attrs.frozen
+class Told(PromptSection):
+    """Says something else where what it wants to say fails."""
+
+    render_cache_key: ClassVar[str] = "v1"
+
+    def resolve(self, scope: Scope, /) -> Content:
+        scope.note("summary_failed", "it is cut instead")
+        return "a"
+
+
+def test_what_is_said_in_place_of_what_failed_is_not_kept() -> None:
+    rendered = renderer(RenderCache()).render(Prompt([Told()]), **MOST)
+
+    assert refusals(rendered) == [("", "section 'told' failed, and may not fail the next time")]
 
 
 def test_a_render_larger_than_the_cache_is_not_kept() -> None:
