@@ -5,7 +5,7 @@ None of pydantic's own words reach the reader.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -67,7 +67,9 @@ def _problem(detail: ErrorDetails, document: Node, model: type[BaseModel] | None
                 f"must be {_NAMES[kind]}, not {_describe(find(document, location) or document)}"
             )
         case _ if isinstance(cause, TemplateSyntaxError):
-            line = _template_line(find(document, location), cause) or line
+            template = find(document, location)
+            line = _template_line(template, cause) or line
+            message = f"{_file_of(template)}{message}"
         case _:
             pass
     return Problem(message or detail["msg"], line, shown(location))
@@ -143,6 +145,12 @@ def _template_line(node: Node | None, error: TemplateSyntaxError) -> int | None:
     return None
 
 
+def _file_of(node: Node | None) -> str:
+    """Begin a message about a template that stands in a file of its own."""
+    written = node.items.get("file") if isinstance(node, Table) else None
+    return f"in {read_string(written.value)!r}, " if isinstance(written, Scalar) else ""
+
+
 # --- which keys there are -------------------------------------------------------------------------
 
 
@@ -154,7 +162,22 @@ def _hint(key: str, steps: Location, model: type[BaseModel] | None) -> str:
 def _near(name: str, known: Sequence[str]) -> str:
     """Name what is near, or else all there is."""
     listed = f"; known are {', '.join(known)}" if known else ""
-    return did_you_mean(name, suggest(name, known)) or listed
+    meant = [other for other in _OTHER_WORDS.get(name, ()) if other in known]
+    parts = (other for other in known if name in other.split("_"))
+    near = meant or suggest(name, known) or parts
+    return did_you_mean(name, near) or listed
+
+
+_OTHER_WORDS: Mapping[str, Sequence[str]] = {
+    "budget": ("tokens",),
+    "content": ("text", "template"),
+    "file": ("text", "template"),
+    "prompt": ("template",),
+    "template": ("text",),
+    "text": ("template",),
+    "type": ("kind",),
+}
+"""What other formats call a key → what it may be here."""
 
 
 def _keys(model: type[BaseModel]) -> list[str]:

@@ -64,6 +64,18 @@ CASES = {
         "sections:\n- kind: texst",
         "<text>:2: sections[0]: unknown kind 'texst'; did you mean 'text'",
     ),
+    "a kind by a part of its name": (
+        "sections:\n- kind: history",
+        "<text>:2: sections[0]: unknown kind 'history'; did you mean 'conversation_history'?",
+    ),
+    "a key of other formats": (
+        "sections:\n- {kind: text, text: a, budget: 3}",
+        "<text>:2: sections[0]: unknown key 'budget'; did you mean 'tokens'?",
+    ),
+    "a text where a template belongs": (
+        "sections:\n- {kind: system_message, text: a}",
+        "unknown key 'text'; did you mean 'template'?",
+    ),
     "a kind that is no name": (
         "sections:\n- kind: [text]",
         "<text>:2: sections[0]: 'kind' must be a name, not a list",
@@ -437,3 +449,14 @@ def test_a_format_that_nobody_knows_is_refused() -> None:
         loads("", format=unknown)
     with pytest.raises(DefinitionError, match="format='xml' must be one of yaml, json, toml"):
         dumps(Prompt([]), format=unknown)
+
+
+def test_a_template_that_is_wrong_in_a_file_of_its_own_names_both_places(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("fine\n<<today\n", encoding="utf-8")
+    path = tmp_path / "prompt.yaml"
+    path.write_text("sections:\n- kind: template\n  template: {file: t.txt}\n", encoding="utf-8")
+
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+
+    assert f"{path}:3: sections[0].template: in 't.txt', line 2, column 1" in str(caught.value)
