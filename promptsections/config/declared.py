@@ -11,6 +11,7 @@ from typing import Any, TypeGuard, cast
 from promptsections.checking import walk
 from promptsections.config.findings import Code, Finding, finding
 from promptsections.config.prompt_file import PromptFile
+from promptsections.fences import Fence
 from promptsections.memory import MISSING, explain_miss, lookup
 from promptsections.sections import (
     ConversationHistory,
@@ -61,6 +62,8 @@ def _read_by(section: PromptSection) -> Sequence[str]:
             return (section.variable,)
         case UserInput():
             return (section.variable, section.files) if section.files else (section.variable,)
+        case DataSourceSection(fence=Fence(variable=str(key))):
+            return (section.query, key)
         case DataSourceSection():
             return (section.query,)
         case _:

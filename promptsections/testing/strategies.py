@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from promptsections.blocks import Chunk
 from promptsections.budgets import Auto, Budget, Rest, Share, Tokens
 from promptsections.messages import Message, Role, ToolCall
 from promptsections.prompt import Prompt
@@ -282,8 +283,15 @@ def sections(draw: DrawFn, *, required: bool | None = None) -> PromptSection:
                 **common,
             )
         case _:
-            source = FakeSource(draw(st.lists(texts(), max_size=4)))
-            return DataSourceSection(source, trim_step=draw(_TRIM_STEPS), **common)
+            scored = st.builds(Chunk, texts(), score=st.none() | st.integers(0, 3))
+            return DataSourceSection(
+                FakeSource(draw(st.lists(scored, max_size=4))),
+                order=draw(st.sampled_from(["source", "relevance", "given"])),
+                attribution=draw(st.sampled_from([None, "[{source}] "])),
+                tag=draw(st.sampled_from([None, "found"])),
+                trim_step=draw(_TRIM_STEPS),
+                **common,
+            )
 
 
 _TRIM_STEPS = st.none() | st.integers(1, 40)

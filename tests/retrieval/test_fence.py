@@ -26,7 +26,8 @@ from promptsections import (
     UndefinedVariableError,
     UserInput,
 )
-from promptsections.config import dumps
+from promptsections.config import dumps, loads
+from promptsections.config.declared import check_names
 from promptsections.config.samples import SampleSource
 from promptsections.fences import Fence, Secret, to_secret
 from promptsections.providers import (
@@ -280,3 +281,19 @@ def test_a_key_is_never_shown() -> None:
 def test_a_fence_that_protects_nothing_is_an_error(make: Any, says: str) -> None:
     with pytest.raises(DefinitionError, match=says):
         make()
+
+
+def test_a_file_is_checked_for_the_key_of_a_fence() -> None:
+    file = loads(
+        """
+variables: [input]
+sections:
+  - {kind: data_source, source: docs, fence: {variable: request.nonce}}
+sources: {docs: [one]}
+""",
+        format="yaml",
+    )
+
+    [found] = check_names(file, None, frozenset())
+
+    assert "request.nonce" in found.message
