@@ -105,10 +105,7 @@ def choose_chunks(given: Sequence[Chunk], rules: ChunkRules) -> ChosenChunks:
     """
     if rules.choose_nothing:
         return ChosenChunks(chunks=tuple(given), places=range(len(given)))
-    left = [
-        (place, chunk if chunk.id or chunk.source else evolve(chunk, id=str(place)))
-        for place, chunk in enumerate(given)
-    ]
+    left = list(enumerate(given))
     refused: list[Refusal] = []
 
     def keep(kept: list[_Placed], code: ChunkRefusalCode, why: str) -> None:
@@ -135,7 +132,7 @@ def choose_chunks(given: Sequence[Chunk], rules: ChunkRules) -> ChosenChunks:
     if rules.top_k is not None:
         keep(left[: rules.top_k], "chunk_over_top_k", f"ranks behind the first {rules.top_k}")
     return ChosenChunks(
-        chunks=tuple(chunk for _, chunk in left),
+        chunks=tuple(_named(chunk, place) for place, chunk in left),
         places=tuple(place for place, _ in left),
         refused=tuple(refused),
     )
@@ -144,6 +141,10 @@ def choose_chunks(given: Sequence[Chunk], rules: ChunkRules) -> ChosenChunks:
 # --- helpers --------------------------------------------------------------------------------------
 
 _Placed = tuple[int, Chunk]
+
+
+def _named(chunk: Chunk, place: int) -> Chunk:
+    return chunk if chunk.id or chunk.source else evolve(chunk, id=str(place))
 
 
 def _score(one: _Placed) -> float | None:

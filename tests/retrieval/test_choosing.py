@@ -90,6 +90,16 @@ def test_every_chunk_is_offered_or_refused_once(chunks: list[Chunk], rules: Chun
     assert [c.text for c in chosen.chunks] == [chunks[at].text for at in chosen.places]
 
 
+def test_the_place_of_a_chunk_is_no_id_of_another() -> None:
+    chosen = choose_chunks([Chunk("a", id="1"), Chunk("b"), Chunk("c")], ChunkRules(distinct="id"))
+
+    assert [(chunk.text, chunk.id) for chunk in chosen.chunks] == [
+        ("a", "1"),
+        ("b", "1"),
+        ("c", "2"),
+    ]
+
+
 def by_words(**options: Any) -> Any:
     section = DataSourceSection(FakeSource(CHUNKS), name="docs", **({"tokens": 1.0} | options))
     renderer = Renderer(tokenizer=lambda text: len(text.split()))
