@@ -25,6 +25,7 @@ from attrs import define, field, frozen
 
 from promptsections.messages import Message
 from promptsections.render_cache.declared import Declared
+from promptsections.summaries import ExtractiveSummarizer
 from promptsections.tokens import CachedTokenizer
 
 MOST_LEVELS: Final = 100
@@ -158,7 +159,7 @@ class Canonical:
             self.write(value.tokenizer, level + 1)
         elif isinstance(value, Enum):
             self.tag("enum", name_of(kind), value.name)
-        elif callable(value):
+        elif callable(value) and kind is not ExtractiveSummarizer:  # which asks nobody
             raise Unkeyable(
                 f"is the function {_shown(value)}, of which nothing is declared: "
                 "write cacheable(…, key='v1')"

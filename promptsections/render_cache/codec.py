@@ -36,7 +36,7 @@ _CLASSES: Final[Mapping[str, type[Any]]] = {
     for kind in (
         RenderedPrompt, Message, TextPart, ImagePart, FilePart, AudioPart, ToolCall, Tool,
         Layout, Placement, Prefix, Note, Origin, CachePlan, Mark, Lifetime, Summary,
-        Auto, Tokens, Share, Rest,
+        Auto, Tokens, Share, Rest, Summary,
     )
 }  # fmt: skip
 _KINDS: Final = frozenset(_CLASSES.values())

@@ -30,11 +30,13 @@ from promptsections import (
     ScopedMemory,
     SystemMessage,
     TextSection,
+    Tokens,
     UndefinedVariableError,
     UserInput,
 )
 from promptsections.elements import Element, ElementsSection
 from promptsections.render_cache import RenderCache, cacheable
+from promptsections.summaries import Summarize
 from promptsections.testing import AsyncFakeSource, FakeSource, WordTokenizer
 
 MOST = {"budget": 100}
@@ -217,7 +219,8 @@ def test_what_a_function_reads_of_memory_is_read_by_the_render() -> None:
 def test_a_function_that_goes_through_all_of_memory_reads_all() -> None:
     @cacheable(key="v1")
     def names(scope: Scope) -> str:
-        return f"{sorted(scope.memory)} {len(scope.memory)} {sorted(scope.functions)} {1 in scope.functions}"  # type: ignore[call-overload, arg-type]
+        values: Any = scope.memory
+        return f"{sorted(values)} {len(values)} {sorted(scope.functions)} {1 in scope.functions}"
 
     prompt = Prompt([SystemMessage("<<names>>")])
     cache = RenderCache()
@@ -673,6 +676,28 @@ def test_an_entry_that_is_not_its_own_is_a_miss_and_logged(
             if not rendered.cached:
                 assert "render cache" in caplog.text
                 assert reader.render(chat(), memory(), **MOST).cached
+
+
+def test_an_entry_that_was_put_in_the_place_of_another_is_a_miss() -> None:
+    store: dict[str, bytes] = {}
+    reader = renderer(RenderCache(store))
+    one, other = (reader.render(chat(), memory(input=q), **MOST) for q in ("one", "other"))
+    renders = [name for name in store if ":render:" in name]
+    store.update(zip(renders, [store[name] for name in reversed(renders)], strict=True))
+
+    assert reader.render(chat(), memory(input="one"), **MOST) == one
+    assert reader.render(chat(), memory(input="other"), **MOST) == other
+
+
+def test_summaries_come_along() -> None:
+    history = [Message("user", f"Question {n} is about the number {n}.") for n in range(60)]
+    prompt = Prompt([ConversationHistory(tokens=Tokens(60), when_over=Summarize(at_least=10))])
+    reader = renderer(RenderCache())
+    first, again = (reader.render(prompt, {"history": history}, **MOST) for _ in range(2))
+
+    assert first.summaries
+    assert refusals(first) == []
+    assert (again.cached, again) == (True, first)
 
 
 class Broken(dict[str, bytes]):
