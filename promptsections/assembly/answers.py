@@ -9,9 +9,14 @@ import json
 import re
 from typing import Any, Final, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import (
+    PydanticUndefinedAnnotation,
+    PydanticUserError,
+    TypeAdapter,
+    ValidationError,
+)
 
-from promptsections.errors import InvalidAnswerError
+from promptsections.errors import DefinitionError, InvalidAnswerError
 
 T = TypeVar("T")
 
@@ -75,12 +80,25 @@ def parse_answer(answer: str, kind: type[T]) -> T:
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema that answers of a kind have."""
-    return _adapter(kind).json_schema()
+    """Return the JSON Schema that answers of a kind have.
+
+    Raises:
+        DefinitionError: pydantic cannot validate what is of that kind, or it has no schema.
+    """
+    try:
+        return _adapter(kind).json_schema()
+    except PydanticUserError as error:
+        raise DefinitionError(f"answers cannot be {_name(kind)}: {error.message}") from error
 
 
 def _adapter(kind: type[T]) -> TypeAdapter[T]:
-    return TypeAdapter(kind)
+    try:
+        return TypeAdapter(kind)
+    except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+        raise DefinitionError(
+            f"answers cannot be {_name(kind)}, for pydantic does not know how to validate that: "
+            f"{error.message}"
+        ) from error
 
 
 def _name(kind: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
@@ -16,11 +16,11 @@ from typing import Any, Final, Literal, get_args
 from attrs import evolve, field, frozen
 
 from promptsections._run import NoWaiting, OnLoop, drive
-from promptsections.assembly.records import Record
+from promptsections.assembly.records import Record, text_of
 from promptsections.assembly.section import SlotSection
-from promptsections.assembly.shares import Percent, check_shares, divide
+from promptsections.assembly.shares import Percent, divide
 from promptsections.assembly.slots import Catalog, Purpose, Slot
-from promptsections.assembly.sources import SlotQuery, SlotSource
+from promptsections.assembly.sources import SlotQuery, SlotSource, context_source, dimensions_of
 from promptsections.assembly.stores import GoalStore
 from promptsections.budgets import Budget, Rest, Share, total_budget
 from promptsections.errors import DefinitionError, NeedsEventLoopError, SlotSourceError
@@ -57,7 +57,7 @@ class ContextAssembler:
     catalog: Catalog
     renderer: Renderer
     sources: Mapping[str, SlotSource] = field(kw_only=True, hash=False)
-    """Name → source; a slot without one has nothing to say."""
+    """Name → source; a slot without one says what the additional context has for it."""
     goals: GoalStore | None = field(default=None, kw_only=True)
     """Where goals are loaded from, once for each call."""
     goal_failure: GoalFailure = field(default="raise", kw_only=True)
@@ -74,6 +74,7 @@ class ContextAssembler:
             if getattr(self, name) not in get_args(choices):
                 listed = ", ".join(map(repr, get_args(choices)))
                 raise DefinitionError(f"{name}={getattr(self, name)!r} must be one of {listed}")
+        object.__setattr__(self, "sources", _sources(self.sources, self.catalog))
 
     def build(
         self,
@@ -113,7 +114,7 @@ class ContextAssembler:
             budget=budget,
             reserve_output_tokens=reserve_output_tokens,
         )
-        return _noted(rendered, notes)
+        return _noted(rendered, asked, goal, notes)
 
     async def abuild(
         self,
@@ -137,7 +138,7 @@ class ContextAssembler:
             budget=budget,
             reserve_output_tokens=reserve_output_tokens,
         )
-        return _noted(rendered, notes)
+        return _noted(rendered, asked, goal, notes)
 
     # --- what is asked for --------------------------------------------------------------------
 
@@ -149,6 +150,10 @@ class ContextAssembler:
         context: Mapping[str, Any],
     ) -> _Asked:
         found = self.catalog.purpose(purpose) if isinstance(purpose, str) else purpose
+        if not isinstance(found, Purpose):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(f"purpose={purpose!r} must be a Purpose, or the name of one")
+        if not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(f"additional_context={context!r} must be a mapping, key → value")
         slots = tuple(self.catalog.slot(name) for name in found.slots)
         read = {key for slot in slots for key in slot.context_keys}
         extra = {key: value for key, value in context.items() if key not in read}
@@ -204,11 +209,7 @@ class ContextAssembler:
         reserve: int | None,
     ) -> Prompt:
         instructions = TextSection(asked.purpose.system_prompt, name="instructions")
-        shares = check_shares(
-            self.catalog.shares_of(asked.purpose, overrides),
-            over_full=self.catalog.over_full,
-            owner=f"purpose {asked.purpose.name!r}",
-        )
+        shares = self.catalog.exact_shares(asked.purpose, overrides)
         limits = divide(self._context_tokens(asked.purpose, budget, reserve), shares)
         groups: dict[str, list[SlotSection]] = {}
         for slot in asked.slots:
@@ -249,7 +250,7 @@ class ContextAssembler:
         return SlotSection(
             name=slot.name,
             slot=slot,
-            source=self.sources.get(slot.source, _no_source),
+            source=self.sources.get(slot.source, context_source),
             query=evolve(asked.query, goal=goal, keys=slot.context_keys),
             priority=slot.priority,
             escape=self.escape,
@@ -270,11 +271,44 @@ class _Asked:
     """What no slot reads."""
 
 
-def _no_source(_: SlotQuery) -> None:
-    return None
+def _sources(sources: Mapping[str, SlotSource], catalog: Catalog) -> Mapping[str, SlotSource]:
+    """Return sources by name, each one callable, and the source of a slot."""
+    if not isinstance(sources, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(f"sources={sources!r} must be a mapping, name → source")
+    known = {slot.source for slot in catalog.slots.values()}
+    for name, source in sources.items():
+        if name not in known:
+            near = did_you_mean(name, suggest(name, sorted(known)))
+            raise DefinitionError(f"sources: no slot of the catalog has the source {name!r}{near}")
+        if not callable(source):
+            raise DefinitionError(
+                f"sources: {name!r} is {type(source).__name__}, not a function of a SlotQuery"
+            )
+    return MappingProxyType(dict(sources))
 
 
-def _noted(rendered: RenderedPrompt, notes: tuple[Note, ...]) -> RenderedPrompt:
+def _noted(
+    rendered: RenderedPrompt, asked: _Asked, goal: Record | None, notes: tuple[Note, ...]
+) -> RenderedPrompt:
+    notes += (*_not_read(asked), *_no_dimension(asked.query, goal))
     if not notes:
         return rendered
     return evolve(rendered, layout=evolve(rendered.layout, notes=notes + rendered.layout.notes))
+
+
+def _not_read(asked: _Asked) -> Iterable[Note]:
+    """Remark on what a slot could have read, had it not found an earlier key of its own."""
+    for slot in asked.slots:
+        said = [key for key in slot.context_keys if asked.query.context.get(key) is not None]
+        for key in said[1:]:
+            detail = f"slot {slot.name!r} reads {said[0]!r}, so {key!r} beside it is not said"
+            yield Note("context_not_read", f"context/{slot.category}/{slot.name}", detail)
+
+
+def _no_dimension(query: SlotQuery, goal: Record | None) -> Iterable[Note]:
+    """Remark on a dimension that a goal with dimensions does not have."""
+    known = [] if goal is None else [text_of(one, "name") for one in dimensions_of(goal)]
+    if query.dimension is not None and known and query.dimension not in known:
+        near = did_you_mean(query.dimension, suggest(query.dimension, known))
+        detail = f"goal {query.goal_id!r} has no dimension {query.dimension!r}{near}"
+        yield Note("dimension_unknown", "", detail)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar, cast, overload
@@ -141,9 +141,8 @@ class PromptGateway:
             InvalidAnswerError: no answer was valid; `.problems` of the last one.
             PromptSectionsError: the context could not be assembled.
         """
-        asked = self._purpose(purpose, response_model)
-        limit = asked.max_output_tokens if max_output_tokens is None else max_output_tokens
-        heat = asked.temperature if temperature is None else temperature
+        asked = self._purpose(purpose, response_model, max_output_tokens, temperature)
+        limit, heat = asked.max_output_tokens, asked.temperature
         with span_of(asked.name, goal_id) as span:
             rendered = await self.assembler.abuild(
                 asked,
@@ -156,17 +155,31 @@ class PromptGateway:
             )
             tell_layout(span, rendered.layout)
             request = ModelRequest(rendered=rendered, max_output_tokens=limit, temperature=heat)
+            answers: list[ModelAnswer] = []
             try:
-                result = await self._answered(request, asked.response_model)
+                value = await self._answered(request, asked.response_model, answers)
             except GatewayError as error:
                 error.purpose, error.goal_id = asked.name, goal_id
+                self._tell(span, asked, request, answers, error)
                 raise
-            self._tell(span, asked, request, result)
-            return result
+            self._tell(span, asked, request, answers)
+            return GatewayResult(value=value, answers=tuple(answers), rendered=rendered)
 
-    def _purpose(self, purpose: str | Purpose, response_model: Any) -> Purpose:
-        """Return the purpose with its response model, and a prompt that says its schema."""
+    def _purpose(
+        self,
+        purpose: str | Purpose,
+        response_model: Any,
+        max_output_tokens: int | None,
+        temperature: float | None,
+    ) -> Purpose:
+        """Return the purpose with the settings of the call, and a prompt that says its schema."""
         found = self.assembler.catalog.purpose(purpose) if isinstance(purpose, str) else purpose
+        if not isinstance(found, Purpose):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(f"purpose={purpose!r} must be a Purpose, or the name of one")
+        if max_output_tokens is not None:
+            found = evolve(found, max_output_tokens=max_output_tokens)
+        if temperature is not None:
+            found = evolve(found, temperature=temperature)
         model = found.response_model if response_model is _OF_PURPOSE else response_model
         if model is None:
             return evolve(found, response_model=None)
@@ -174,23 +187,21 @@ class PromptGateway:
         prompt = f"{found.system_prompt}\n\n{_SCHEMA.format(schema)}"
         return evolve(found, response_model=model, system_prompt=prompt)
 
-    async def _answered(self, request: ModelRequest, kind: Any) -> GatewayResult[Any]:
+    async def _answered(self, request: ModelRequest, kind: Any, answers: list[ModelAnswer]) -> Any:
+        """Return the value of the first valid answer, and add every answer to `answers`."""
         if not any(message.role == "user" for message in request.messages):
             raise EmptyContextError(
                 "no slot has anything to say, so there is nothing to ask about: "
                 "see the layout of assembler.build(…)"
             )
-        answers: list[ModelAnswer] = []
         while True:
             answer = await self._called(request)
             answers.append(answer)
             try:
-                value = answer.text if kind is None else parse_answer(answer.text, kind)
+                return answer.text if kind is None else parse_answer(answer.text, kind)
             except InvalidAnswerError as error:
                 follow_up = self._follow_up(request, answer, error, len(answers))
                 request = evolve(request, follow_up=follow_up)
-                continue
-            return GatewayResult(value=value, answers=tuple(answers), rendered=request.rendered)
 
     async def _called(self, request: ModelRequest) -> ModelAnswer:
         try:
@@ -232,19 +243,26 @@ class PromptGateway:
         return needed <= profile.context_window
 
     def _tell(
-        self, span: Span, purpose: Purpose, request: ModelRequest, result: GatewayResult[Any]
+        self,
+        span: Span,
+        purpose: Purpose,
+        request: ModelRequest,
+        answers: Sequence[ModelAnswer],
+        error: GatewayError | None = None,
     ) -> None:
-        last = result.answers[-1]
+        """Tell of a call, whether it came to something or not: tokens were paid for either way."""
+        last = answers[-1] if answers else ModelAnswer(text="")
         told: dict[str, Any] = {
             "gen_ai.prompt.name": purpose.name,
             "gen_ai.request.model": self.assembler.renderer.profile.name,
             "gen_ai.request.max_tokens": request.max_output_tokens,
             "gen_ai.request.temperature": request.temperature,
             "gen_ai.response.model": last.model,
-            "gen_ai.usage.input_tokens": result.input_tokens,
-            "gen_ai.usage.output_tokens": result.output_tokens,
-            "promptsections.token_count": result.rendered.token_count,
-            "promptsections.calls": len(result.answers),
+            "gen_ai.usage.input_tokens": sum(answer.input_tokens or 0 for answer in answers),
+            "gen_ai.usage.output_tokens": sum(answer.output_tokens or 0 for answer in answers),
+            "promptsections.token_count": request.rendered.token_count,
+            "promptsections.calls": len(answers),
+            "error.type": None if error is None else type(error).__name__,
         }
         if last.stop_reason is not None:
             told["gen_ai.response.finish_reasons"] = (last.stop_reason,)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Final, cast
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from promptsections.assembly.slots import STABILITY, Slot
 from promptsections.assembly.sources import SlotQuery, SlotSource
@@ -83,12 +83,17 @@ class SlotSection(PromptSection):
 
     async def _value(self, scope: Scope) -> Any:
         """Ask the source, in a thread where others would wait for it."""
+
+        def tell(what: str) -> None:
+            scope.note("source_failed", f"slot {self.slot.name!r}: {what}")
+
+        query = evolve(self.query, tell=tell)
         is_async = inspect.iscoroutinefunction(self.source)
         if is_async and not scope.may_await:
             raise _must_wait(self.slot)
         if is_async:
-            return await self.source(self.query)
-        found: Any = await scope.waiting.in_thread(partial(self.source, self.query))
+            return await self.source(query)
+        found: Any = await scope.waiting.in_thread(partial(self.source, query))
         while isinstance(found, Deferred) or inspect.isawaitable(found):
             if not scope.may_await and not isinstance(found, Deferred):
                 if inspect.iscoroutine(found):

@@ -17,6 +17,17 @@ OverFull = Literal["error", "normalise"]
 """What becomes of shares that add up to more than 100 %."""
 
 
+def frozen_shares(shares: Mapping[str, Percent]) -> Mapping[str, Percent]:
+    """Return shares as they are now, whatever becomes of the mapping.
+
+    Raises:
+        DefinitionError: they are no mapping.
+    """
+    if not isinstance(shares, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(f"shares={shares!r} must be a mapping, category → percent")
+    return MappingProxyType(dict(shares))
+
+
 def check_shares(
     shares: Mapping[str, Percent], *, over_full: OverFull = "error", owner: str = "shares"
 ) -> Mapping[str, Fraction]:

@@ -6,13 +6,15 @@ Values only: it knows no sources, no sections and no model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import isfinite
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, TypeGuard, TypeVar, get_args
 
 from attrs import Attribute, field, frozen
 
 from promptsections.assembly.formatters import Formatter
-from promptsections.assembly.shares import OverFull, Percent, check_shares
+from promptsections.assembly.shares import OverFull, Percent, check_shares, frozen_shares
 from promptsections.errors import DefinitionError, DuplicateNameError
 from promptsections.markup import XmlElement
 from promptsections.sections import Stability
@@ -77,6 +79,14 @@ class Slot:
 
     def __attrs_post_init__(self) -> None:
         _check_name("slot", self.name)
+        _check_name(f"category (of slot {self.name!r})", self.category)
+        if not callable(self.formatter):
+            raise DefinitionError(
+                f"slot {self.name!r}: formatter={self.formatter!r} must be a function that makes a "
+                "text of what the source returns"
+            )
+        if not _is_number(self.priority):
+            raise DefinitionError(f"slot {self.name!r}: priority={self.priority!r} is no number")
         object.__setattr__(self, "source", self.source or self.name)
         if self.tag is not None:
             object.__setattr__(self, "tag", XmlElement(self.tag or self.name).tag)
@@ -90,7 +100,9 @@ class Purpose:
     slots: tuple[str, ...] = field(converter=_words)
     """Names of slots, in the order in which they stand."""
     system_prompt: str = field(kw_only=True)
-    shares: Mapping[str, Percent] = field(factory=dict[str, Percent], kw_only=True, hash=False)
+    shares: Mapping[str, Percent] = field(
+        factory=dict[str, Percent], kw_only=True, hash=False, converter=frozen_shares
+    )
     """Category → percent of the budget; replaces single shares of the catalog."""
     max_output_tokens: int | None = field(default=None, kw_only=True)
     temperature: float | None = field(default=None, kw_only=True)
@@ -101,6 +113,29 @@ class Purpose:
         _check_name("purpose", self.name)
         if len(set(self.slots)) < len(self.slots):
             raise DuplicateNameError(f"purpose {self.name!r} names a slot twice", name=self.name)
+        if not isinstance(self.system_prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(
+                f"purpose {self.name!r}: system_prompt={self.system_prompt!r} must be a text"
+            )
+        check_settings(f"purpose {self.name!r}", self.max_output_tokens, self.temperature)
+
+
+def check_settings(owner: str, max_output_tokens: object, temperature: object) -> None:
+    """Check the settings of a call.
+
+    Raises:
+        DefinitionError: a limit is no whole number from 0 on, or a temperature no number from 0 on.
+    """
+    limit = max_output_tokens
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise DefinitionError(f"{owner}: max_output_tokens={limit!r} must be 0 or more, or None")
+    heat = temperature
+    if heat is not None and not (_is_number(heat) and heat >= 0):
+        raise DefinitionError(f"{owner}: temperature={heat!r} must be 0 or more, or None")
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _check_name(kind: str, name: object) -> None:
@@ -138,7 +173,7 @@ class Catalog:
 
     slots: Mapping[str, Slot] = field(converter=_slots, hash=False)
     purposes: Mapping[str, Purpose] = field(converter=_purposes, hash=False)
-    shares: Mapping[str, Percent] = field(hash=False)
+    shares: Mapping[str, Percent] = field(hash=False, converter=frozen_shares)
     """Category → percent, for purposes that say nothing else."""
     over_full: OverFull = "error"
     """What becomes of shares that add up to more than 100 %."""
@@ -154,13 +189,7 @@ class Catalog:
         for purpose in self.purposes.values():
             for name in purpose.slots:
                 self.slot(name)
-            shares = self.shares_of(purpose)
-            check_shares(shares, over_full=self.over_full, owner=f"purpose {purpose.name!r}")
-            for name in purpose.slots:
-                if not shares[self.slots[name].category]:
-                    raise DefinitionError(
-                        f"purpose {purpose.name!r}: slot {name!r} stands in a category with 0 %"
-                    )
+            self.exact_shares(purpose)
 
     def extended(self, slots: Iterable[Slot] = (), purposes: Iterable[Purpose] = ()) -> Catalog:
         """Return a catalog with more; what has a name that is taken takes its place."""
@@ -203,6 +232,27 @@ class Catalog:
                     f"purpose {purpose.name!r}: there is no category {category!r}{near}"
                 )
         return {**self.shares, **shares}
+
+    def exact_shares(
+        self, purpose: Purpose, overrides: Mapping[str, Percent] | None = None
+    ) -> Mapping[str, Fraction]:
+        """Return the shares of a purpose as exact fractions of the whole.
+
+        Raises:
+            DefinitionError: they add up to too much, one is no percentage or for a category that
+                there is not, or a slot of the purpose stands in a category with 0 %.
+        """
+        owner = f"purpose {purpose.name!r}"
+        shares = self.shares_of(purpose, overrides)
+        exact = check_shares(shares, over_full=self.over_full, owner=owner)
+        for name in purpose.slots:
+            category = self.slot(name).category
+            if not exact[category]:
+                raise DefinitionError(
+                    f"{owner}: slot {name!r} stands in category {category!r}, which has 0 %: give "
+                    "it a share, or leave the slot out of the purpose"
+                )
+        return exact
 
 
 def _found(kind: str, name: str, known: Mapping[str, T]) -> T:

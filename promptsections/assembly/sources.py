@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -30,6 +31,8 @@ from promptsections.assembly.stores import (
 from promptsections.selectors import Missing, fresh, similar
 from promptsections.templates import Deferred
 
+_log = logging.getLogger("promptsections")
+
 
 @frozen(kw_only=True)
 class SlotQuery:
@@ -46,10 +49,13 @@ class SlotQuery:
     """The additional context of the call."""
     keys: tuple[str, ...] = ()
     """Keys of the additional context that the slot reads."""
+    tell: Callable[[str], None] = field(default=lambda _: None, eq=False, repr=False)
+    """Records in the layout that something failed, for sources that have something to say yet."""
 
     def given(self) -> Any:
         """Return what the additional context says for this slot; `None` if nothing."""
-        return next((self.context[key] for key in self.keys if key in self.context), None)
+        said = (self.context[key] for key in self.keys if key in self.context)
+        return next((value for value in said if value is not None), None)
 
     def question(self) -> str:
         """Return what a search is asked for: the goal's strategy, else its title."""
@@ -83,12 +89,13 @@ def state_source(query: SlotQuery) -> list[Mapping[str, Any]]:
             "target": _target(field_of(dimension, "threshold")),
             "gap": field_of(dimension, "gap"),
         }
-        for dimension in _dimensions(query)
+        for dimension in dimensions_of(query.goal)
     ]
 
 
-def _dimensions(query: SlotQuery) -> Sequence[Record]:
-    found = None if query.goal is None else field_of(query.goal, "dimensions")
+def dimensions_of(goal: Record | None) -> Sequence[Record]:
+    """Return the dimensions of a goal."""
+    found = None if goal is None else field_of(goal, "dimensions")
     return tuple(cast("Iterable[Record]", found or ()))
 
 
@@ -110,7 +117,7 @@ def history_source(query: SlotQuery) -> list[Mapping[str, Any]]:
     """Return the observations of the asked dimension, or of all; named if there are several."""
     asked = [
         dimension
-        for dimension in _dimensions(query)
+        for dimension in dimensions_of(query.goal)
         if query.dimension is None or text_of(dimension, "name") == query.dimension
     ]
     told = [(d, h) for d in asked if (h := field_of(d, "history"))]
@@ -239,22 +246,25 @@ class KnowledgeSource:
     """What becomes of what the index gives no similarity."""
 
     def __call__(self, query: SlotQuery, /) -> Deferred[list[Any]]:
-        """Return what is known; a store that fails is passed over if another one answers."""
+        """Return what is known; a store that fails is told and passed over, if others do not."""
         return Deferred(partial(self._found, query))
 
     async def _found(self, query: SlotQuery) -> list[Any]:
-        failure: Exception | None = None
+        failures: list[Exception] = []
+        found: list[Any] = []
         for ask in self._asked(query):
             try:
                 found = list(await _awaited(ask()))
             except Exception as error:
-                failure = failure or error
-                continue
+                failures.append(error)
             if found:
-                return found
-        if failure is not None:
-            raise failure
-        return []
+                break
+        if failures and not found:
+            raise failures[0]
+        for failure in failures:
+            _log.warning("passed over a store of knowledge", exc_info=failure)
+            query.tell(f"a store was passed over: {type(failure).__name__}: {failure}")
+        return found
 
     def _asked(self, query: SlotQuery) -> Iterable[Callable[[], Records]]:
         question = query.question()

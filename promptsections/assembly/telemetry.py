@@ -38,7 +38,10 @@ class _NoSpan:
 
 @contextmanager
 def span_of(purpose: str, goal_id: str | None) -> Generator[Span]:
-    """Open a span for one call; an exception that leaves it is recorded there."""
+    """Open a span for one call; of an exception that leaves it, its type is recorded there.
+
+    Not its message: that may quote the answer.
+    """
     try:
         from opentelemetry import trace  # optional, and only who calls models pays for it
     except ImportError:
@@ -49,9 +52,18 @@ def span_of(purpose: str, goal_id: str | None) -> Generator[Span]:
         attributes["gen_ai.conversation.id"] = goal_id
     tracer = trace.get_tracer("promptsections")
     with tracer.start_as_current_span(
-        f"chat {purpose}", kind=trace.SpanKind.CLIENT, attributes=attributes
+        f"chat {purpose}",
+        kind=trace.SpanKind.CLIENT,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
     ) as span:
-        yield span
+        try:
+            yield span
+        except BaseException as error:
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(trace.StatusCode.ERROR)
+            raise
 
 
 def tell_layout(span: Span, layout: Layout) -> None:
@@ -73,11 +85,12 @@ def tell_layout(span: Span, layout: Layout) -> None:
 
 
 def tell_call(span: Span, told: Mapping[str, Any]) -> None:
-    """Tell of a call that was answered: `gen_ai.…` attributes, and one log record."""
+    """Tell of a call: `gen_ai.…` attributes, and one log record; a warning if it failed."""
     known = {name: value for name, value in told.items() if value is not None}
     for name, value in known.items():
         span.set_attribute(name, value)
-    _log.info(
+    _log.log(
+        logging.WARNING if "error.type" in known else logging.INFO,
         "%s",
         " ".join(f"{name.removeprefix('gen_ai.')}={value}" for name, value in known.items()),
         extra={"promptsections": known},

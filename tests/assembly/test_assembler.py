@@ -349,6 +349,88 @@ def test_a_slot_says_what_happens_if_its_source_fails() -> None:
     assert [note.code for note in default.layout.notes] == ["slot_default"]
 
 
+class Knows:
+    def __init__(self, found: Any) -> None:
+        self._found = found
+
+    def knowledge(self, goal_id: str | None, question: str, /) -> Any:
+        if isinstance(self._found, Exception):
+            raise self._found
+        return self._found
+
+
+def test_a_store_that_is_passed_over_is_in_the_layout() -> None:
+    stores = [Knows(ConnectionError("down")), Knows([{"content": "k"}])]
+    assembler = ContextAssembler(
+        CATALOG, Renderer(tokenizer=len), sources=goal_agent_sources(knowledge=stores)
+    )
+
+    rendered = assembler.build("knowledge_query", budget=999)
+
+    assert context(rendered) == "<knowledge>\nk\n</knowledge>"
+    (note,) = rendered.layout.notes
+    assert (note.code, note.path) == ("source_failed", "context/knowledge/knowledge")
+    assert note.detail == "slot 'knowledge': a store was passed over: ConnectionError: down"
+
+
+def test_a_dimension_that_the_goal_does_not_have_is_noted() -> None:
+    state = {"title": "T", "dimensions": [{"name": "tests"}]}
+    given = {"purpose": "observation", "goal_id": "g", "goal_state": state, "workspace": []}
+
+    rendered, _ = built({**given, "dimension": "test"})
+    assert [(note.code, note.detail) for note in rendered.layout.notes] == [
+        ("dimension_unknown", "goal 'g' has no dimension 'test'; did you mean 'tests'?")
+    ]
+    assert built({**given, "dimension": "tests"})[0].layout.notes == ()
+
+
+def test_a_key_that_stands_behind_another_one_of_its_slot_is_noted() -> None:
+    more = {"existing_tasks": None, "existingTasks": "first", "recent_task_results": "second"}
+
+    rendered, _ = built({"purpose": "verification", "additional": more})
+
+    assert "first" in context(rendered)
+    (note,) = rendered.layout.notes
+    assert (note.code, note.path) == (
+        "context_not_read",
+        "context/observations/recent_task_results",
+    )
+    assert "'recent_task_results' beside it is not said" in note.detail
+
+
+def test_what_is_given_for_a_slot_is_said_without_a_source_too() -> None:
+    assembler = ContextAssembler(CATALOG, Renderer(tokenizer=len), sources={})
+
+    rendered = assembler.build(
+        "verification", additional_context={"existing_tasks": "T"}, budget=999
+    )
+
+    assert context(rendered) == "<recent_task_results>\nT\n</recent_task_results>"
+
+
+@pytest.mark.parametrize(
+    ("sources", "words"),
+    [
+        ({"knowlege": fail}, "no slot of the catalog has the source 'knowlege'; did you mean"),
+        ({"knowledge": "text"}, "'knowledge' is str, not a function of a SlotQuery"),
+        ([fail], "must be a mapping, name"),
+    ],
+)
+def test_wrong_sources_are_errors(sources: Any, words: str) -> None:
+    with pytest.raises(DefinitionError, match=words):
+        ContextAssembler(CATALOG, Renderer(tokenizer=len), sources=sources)
+
+
+def test_wrong_arguments_are_errors() -> None:
+    assembler = one_slot(lambda _: "x")
+    wrong: Any = 5
+
+    with pytest.raises(DefinitionError, match="purpose=5 must be a Purpose, or the name of one"):
+        assembler.build(wrong, budget=500)
+    with pytest.raises(DefinitionError, match="additional_context=5 must be a mapping"):
+        assembler.build("work", additional_context=wrong, budget=500)
+
+
 def test_a_formatter_must_return_a_text() -> None:
     with pytest.raises(SlotSourceError, match="the formatter returned list, not a text"):
         one_slot(lambda _: [1], formatter=list, on_failure="raise").build("work", budget=500)

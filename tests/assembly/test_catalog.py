@@ -203,19 +203,47 @@ def test_defaults_of_a_slot_are_its_name() -> None:
         (lambda: slot(layer="lukewarm"), "'notes': layer='lukewarm' must be one of"),
         (lambda: slot(on_failure="ignore"), "'notes': on_failure='ignore' must be one of"),
         (lambda: slot("a/b"), "the name of a slot"),
+        (
+            lambda: slot(category="a/b"),
+            r"a category \(of slot 'notes'\) must be a text without '/'",
+        ),
+        (lambda: slot(formatter="str"), "'notes': formatter='str' must be a function"),
+        (lambda: slot(priority="high"), "'notes': priority='high' is no number"),
+        (lambda: slot(priority=float("nan")), "priority=nan is no number"),
+        (lambda: purpose(system_prompt=None), "'work': system_prompt=None must be a text"),
+        (lambda: purpose(max_output_tokens=-1), "max_output_tokens=-1 must be 0 or more"),
+        (lambda: purpose(max_output_tokens=1.5), "max_output_tokens=1.5 must be 0 or more"),
+        (lambda: purpose(temperature="hot"), "temperature='hot' must be 0 or more"),
+        (lambda: purpose(temperature=float("nan")), "temperature=nan must be 0 or more"),
+        (lambda: purpose(shares=["a"]), "must be a mapping, category"),
         (lambda: slot("two words"), "'two words' is no name in XML"),
         (lambda: purpose(""), "the name of a purpose"),
         (lambda: purpose(slots=["notes", "notes"]), "names a slot twice"),
         (lambda: catalog([slot(category="c")]), "category 'c' has no share"),
         (lambda: catalog([slot()], [purpose(slots="nots")]), "no slot 'nots'; did you mean"),
         (lambda: catalog([slot()], [purpose(shares={"a": 60})]), "purpose 'work': the shares add"),
-        (lambda: catalog([slot()], [purpose(shares={"a": 0})]), "in a category with 0 %"),
+        (lambda: catalog([slot()], [purpose(shares={"a": 0})]), "category 'a', which has 0 %"),
         (lambda: catalog([slot()], [purpose(shares={"c": 1})]), "there is no category 'c'"),
     ],
 )
 def test_wrong_values_are_errors(wrong: Any, words: str) -> None:
     with pytest.raises(DefinitionError, match=words):
         wrong()
+
+
+def test_shares_cannot_be_changed_from_outside() -> None:
+    shares = {"a": 30}
+    work = purpose(shares=shares)
+    shares["a"] = 100
+
+    assert work.shares == {"a": 30}
+
+
+def test_a_call_cannot_take_all_from_a_slot() -> None:
+    work = purpose()
+
+    with pytest.raises(DefinitionError, match="slot 'notes' stands in category 'a', which has 0 %"):
+        catalog([slot()], [work]).exact_shares(work, {"a": 0})
 
 
 def test_names_are_there_once() -> None:

@@ -130,6 +130,28 @@ def test_errors_of_a_call_are_typed_and_chained() -> None:
     assert (caught.value.purpose, caught.value.goal_id) == ("verification", "G")
 
 
+class NoModel:
+    """Pydantic cannot validate it."""
+
+
+@pytest.mark.parametrize(
+    ("purpose", "options", "words"),
+    [
+        (5, {}, "purpose=5 must be a Purpose"),
+        ("verification", {"max_output_tokens": -1}, "max_output_tokens=-1 must be 0 or more"),
+        ("verification", {"temperature": "hot"}, "temperature='hot' must be 0 or more"),
+        ("verification", {"response_model": "no"}, "answers cannot be no"),
+        ("verification", {"response_model": NoModel}, "answers cannot be NoModel"),
+        ("verification", {"response_model": Callable}, "answers cannot be Callable"),
+    ],
+)
+def test_wrong_arguments_are_told_before_anything_runs(
+    purpose: Any, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(DefinitionError, match=words):
+        executed(Scripted(), purpose, **options)
+
+
 def test_an_unknown_purpose_is_told_before_anything_runs() -> None:
     with pytest.raises(DefinitionError, match="no purpose 'nope'"):
         executed(Scripted(), "nope")
@@ -352,6 +374,34 @@ def test_a_span_tells_what_was_cut_and_what_failed(spans: InMemorySpanExporter) 
     assert attributes["promptsections.section.name"] == ("context/observations/recent_task_results")
     assert attributes["promptsections.section.status"] == "cut"
     assert not span.status.is_ok
+
+
+def test_calls_that_came_to_nothing_are_told_with_what_they_cost(
+    spans: InMemorySpanExporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = ModelAnswer(text="SECRET", input_tokens=3, output_tokens=4)
+    caplog.set_level(logging.INFO, "promptsections")
+
+    with pytest.raises(InvalidAnswerError, match="SECRET"):
+        executed(Scripted(answer, answer), response_model=Verdict)
+
+    (record,) = [record for record in caplog.records if "usage" in record.message]
+    assert record.levelname == "WARNING"
+    assert "usage.input_tokens=6 usage.output_tokens=8" in record.message
+    assert "calls=2 error.type=InvalidAnswerError" in record.message
+    (span,) = spans.get_finished_spans()
+    told = dict(span.attributes or {})
+    assert told["error.type"] == "InvalidAnswerError"
+    assert told["gen_ai.usage.input_tokens"] == 6
+    assert "SECRET" not in span.to_json()
+
+
+def test_a_call_that_was_refused_is_told_too(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ModelCallError):
+        executed(Scripted(RuntimeError("down")))
+
+    assert "prompt.name=verification" in caplog.text
+    assert "error.type=ModelCallError" in caplog.text
 
 
 def test_nothing_needs_opentelemetry(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,12 +100,15 @@ class Store:
         return self._found
 
 
-def test_the_next_store_answers_where_one_is_empty_or_down() -> None:
+def test_the_next_store_answers_where_one_is_empty_or_down(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     found = [{"content": "k"}]
     down = Store(ConnectionError("down"))
 
     assert asked(KnowledgeSource([Store([]), Store(found)])) == found
     assert asked(KnowledgeSource([down, Store(found)])) == found
+    assert "down" in caplog.text
     assert asked(KnowledgeSource([Store([])])) == []
     assert asked(KnowledgeSource([], index=Store(found)), goal=None) == []  # nothing to ask for
     with pytest.raises(ConnectionError, match="down"):
