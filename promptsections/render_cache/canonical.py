@@ -167,7 +167,7 @@ class Canonical:
         elif issubclass(kind, _SIMPLE) and not getattr(value, "__dict__", None):
             self.tag("subclass", name_of(kind))
             if issubclass(kind, tuple):
-                self._items(b"U", value, level)
+                self._items(b"U", cast("Sequence[object]", value), level)
             else:
                 base = next(base for base in kind.__mro__ if base in _SCALARS)
                 self._out.append(_SCALARS[base](value))
