@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Final, TypeVar, cast
 
 from pydantic import (
@@ -42,41 +43,40 @@ def extract_json(answer: str) -> str:
         InvalidAnswerError: there is none, or the first one breaks off or is malformed; nothing
             inside of it is taken instead.
     """
-    whole = answer.strip().removeprefix("\ufeff").strip()
-    if _is_json(whole):
-        return whole
     problems: list[str] = []
-    for start in _fenced(answer):
-        found, _ = _value_at(answer, start, problems)
-        if found is not None:
-            return found
-    found = _first_value(answer, problems)
-    if found is not None:
-        return found
-    raise _no_json(answer, problems)
+    found = next(_values(answer, problems), None)
+    if found is None:
+        raise _no_json(answer, problems)
+    return found
 
 
 def parse_answer(answer: str, kind: type[T]) -> T:
     """Find the JSON in an answer and validate it.
+
+    Of several values, such as a `[1]` in prose and the object behind it, the first valid one wins.
 
     Args:
         answer: The text.
         kind: A pydantic model, or any type that pydantic can validate.
 
     Raises:
-        InvalidAnswerError: no JSON, or it is not of that kind; `.problems` says what is wrong, and
-            where.
+        InvalidAnswerError: no JSON, or none of that kind; `.problems` says what is wrong with the
+            first, and where.
     """
-    text = extract_json(answer)
-    try:
-        return _adapter(kind).validate_json(text)
-    except ValidationError as error:
-        problems = tuple(_problem(detail) for detail in error.errors(include_url=False))
-        raise InvalidAnswerError(
-            f"the answer is no {_name(kind)}: {'; '.join(problems)}",
-            answer=answer,
-            problems=problems,
-        ) from error
+    adapter = _adapter(kind)
+    problems: list[str] = []
+    failure: ValidationError | None = None
+    for text in _values(answer, problems):
+        try:
+            return adapter.validate_json(text)
+        except ValidationError as error:
+            failure = failure or error
+    if failure is None:
+        raise _no_json(answer, problems)
+    details = tuple(_problem(detail) for detail in failure.errors(include_url=False))
+    raise InvalidAnswerError(
+        f"the answer is no {_name(kind)}: {'; '.join(details)}", answer=answer, problems=details
+    ) from failure
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -125,18 +125,28 @@ def _fenced(answer: str) -> list[int]:
     return labelled + others
 
 
-def _first_value(text: str, problems: list[str]) -> str | None:
-    """Return the first complete array or object, unless one before it breaks off."""
-    start: int | None = 0
-    while start is not None and (found := _START.search(text, start)) is not None:
-        value, start = _value_at(text, found.start(), problems)
+def _values(answer: str, problems: list[str]) -> Iterator[str]:
+    """Yield what may be meant, best first: the whole answer, blocks, arrays and objects in prose.
+
+    Behind one that breaks off there is nothing. A value may come twice.
+    """
+    whole = answer.strip().removeprefix("\ufeff").strip()
+    if _is_json(whole):
+        yield whole
+        return
+    for start in _fenced(answer):
+        value, _ = _value_at(answer, start, problems)
         if value is not None:
-            return value
-    return None
+            yield value
+    end: int | None = 0
+    while end is not None and (found := _START.search(answer, end)) is not None:
+        value, end = _value_at(answer, found.start(), problems)
+        if value is not None:
+            yield value
 
 
 def _value_at(text: str, start: int, problems: list[str]) -> tuple[str | None, int | None]:
-    """Return the value that starts here; else remember why not, and say where to look further.
+    """Return the value that starts here, and where to look further; else remember why not.
 
     What stands inside a value that breaks off is part of it, not the answer: no further, then.
     """
@@ -148,7 +158,7 @@ def _value_at(text: str, start: int, problems: list[str]) -> tuple[str | None, i
     except RecursionError:
         problems.append("it is nested too deep")
         return None, None
-    return text[start:end], None
+    return text[start:end], end
 
 
 def _breaks_off(error: json.JSONDecodeError) -> bool:

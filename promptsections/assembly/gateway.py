@@ -75,6 +75,10 @@ class PromptGateway:
     def __attrs_post_init__(self) -> None:
         if isinstance(self.max_repairs, bool) or self.max_repairs not in range(11):
             raise DefinitionError(f"max_repairs={self.max_repairs!r} must be 0 to 10")
+        if not callable(self.client):
+            raise DefinitionError(
+                f"client={self.client!r} must be an async function of a ModelRequest"
+            )
         if self.timeout is not None and not is_seconds(self.timeout):
             raise DefinitionError(f"timeout={self.timeout!r} must be seconds above 0, or None")
 

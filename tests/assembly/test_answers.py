@@ -133,6 +133,31 @@ def test_problems_name_the_path_and_no_programming_language() -> None:
         parse_answer("[]", Verdict)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        'As [1] says: {"done": true, "reasons": []}',
+        'Not `{}` but {"done": true, "reasons": []}, I think',
+        'Draft: {"done": true}\n```json\n{"done": true, "reasons": []}\n```',
+        '```json\n{"done": true}\n```\nbetter: {"done": true, "reasons": []}',
+    ],
+)
+def test_of_several_values_the_first_valid_one_is_the_answer(answer: str) -> None:
+    assert parse_answer(answer, Verdict) == Verdict(done=True, reasons=[])
+
+
+def test_of_several_values_that_are_not_valid_the_problems_of_the_first_are_told() -> None:
+    with pytest.raises(InvalidAnswerError) as caught:
+        parse_answer('{"done": true} or [1]', Verdict)
+
+    assert caught.value.problems == ("reasons: field required",)
+
+
+def test_no_json_is_no_answer_of_any_kind() -> None:
+    with pytest.raises(InvalidAnswerError, match="no complete JSON"):
+        parse_answer("no idea", Verdict)
+
+
 def test_the_schema_of_an_answer() -> None:
     assert schema_of(Verdict)["required"] == ["done", "reasons"]
     assert schema_of(list[int]) == {"type": "array", "items": {"type": "integer"}}

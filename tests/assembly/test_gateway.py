@@ -293,6 +293,11 @@ def test_wrong_settings_are_errors(options: dict[str, Any], words: str) -> None:
         gateway(Scripted(), **options)
 
 
+def test_a_client_must_be_callable() -> None:
+    with pytest.raises(DefinitionError, match="client=None must be an async function"):
+        gateway(None)
+
+
 # --- waiting --------------------------------------------------------------------------------------
 
 
