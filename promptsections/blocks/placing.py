@@ -89,8 +89,13 @@ class Place:
 
     def largest(self, text: str, tokens: int, how: Truncate) -> str:
         """Cut the text to the most that costs at most `tokens` in all; `""` if nothing does."""
-        tokenizer = self.counter.tokenizer if self._adds_up(text, how) else _InPlace(self)
-        return cut(text, tokens - self.overhead, tokenizer, how)
+        room = tokens - self.overhead
+        if self._adds_up(text, how):
+            return cut(text, room, self.counter.tokenizer, how)
+        if room:
+            return cut(text, room, _InPlace(self), how)
+        # Without any room a text may still join what is around it, and so cost nothing.
+        return cut(text, 1, _InPlace(self, toll=1), how)
 
     def _adds_up(self, text: str, how: Truncate) -> bool:
         """Say whether any cut of the text adds to what is around it."""
@@ -111,9 +116,11 @@ class _InPlace:
     """Counts a text as what it adds where it stands, and so promises nothing about joints."""
 
     place: Place
+    toll: int = 0
+    """Tokens that any text costs on top."""
     name: str = "in place"
     exact: bool = True
 
     def count(self, text: str, /) -> int:
         """Return how much more all of it costs with this text, in tokens."""
-        return max(0, self.place.cost(text) - self.place.overhead)
+        return max(0, self.place.cost(text) - self.place.overhead) + self.toll

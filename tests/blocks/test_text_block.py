@@ -246,3 +246,15 @@ def test_a_cut_element_is_well_formed(
             assert "</k>" not in inner
         else:
             assert len(ET.fromstring(message.text)) == 0
+
+
+def test_a_text_that_costs_nothing_where_it_stands_is_sent() -> None:
+    """ ": " joins the blank behind it, so that it takes no token more than nothing does."""
+    counter = Counter(
+        ModelProfile.plain("cl100k_base"), ModelProfile.plain("cl100k_base").tokenizer()
+    )
+    block = TextBlock(": 0", cut=Truncate("start", "grapheme"), before="<doc>", after=" ")
+
+    (message,) = block.fit(counter, block.measure(counter, 100).floor)
+
+    assert message.text == "<doc>:  "
