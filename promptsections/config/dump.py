@@ -38,6 +38,7 @@ from promptsections.messages import (
 )
 from promptsections.prompt import Prompt
 from promptsections.sections import GroupSection, PromptSection
+from promptsections.summaries import Summarize
 from promptsections.templates import Template
 from promptsections.unicode import well_formed
 
@@ -147,6 +148,9 @@ class _Writer:
                 return _message(value, where)
             case SampleSource():
                 return self._sample(value, where)
+            case Summarize():
+                how = self.fields(value, f"{where}.summarize")
+                return {"summarize": how} if how else "summarize"
             case Fraction():
                 return _fraction(value)
             case Decimal():

@@ -32,6 +32,7 @@ from promptsections.config.nodes import as_written, settle
 from promptsections.errors import DefinitionError
 from promptsections.messages import Message, ToolCall
 from promptsections.sections import DataSource, PromptSection, TextSection
+from promptsections.summaries import Summarize
 from promptsections.templates import Template
 from promptsections.tokens import Truncate
 
@@ -183,13 +184,19 @@ def _first_that_fits(arguments: Sequence[Any]) -> Any:
 def _when_over() -> Any:
     def read(value: object) -> object:
         word = values.read_string("whole" if values.nothing(value) is None else value)
-        return None if word == "whole" else values.choice_of(_GIVES_WAY, word)
+        found = values.choice_of(_GIVES_WAY, word)
+        return None if found == "whole" else Summarize() if found == "summarize" else found
 
     short = Annotated[object, PlainValidator(read), WithJsonSchema({"enum": [*_GIVES_WAY, None]})]
-    return values.short_or_table(short, _instance(Truncate))
+    fields: dict[str, Any] = {
+        "summarize": (_instance(Summarize), Field(..., description="How, if not by default."))
+    }
+    table: Any = create_model("SummarizeTable", __config__=values.CLOSED, **fields)
+    summarize = Annotated[table, AfterValidator(lambda found: found.summarize)]
+    return values.short_or_table(short, _instance(Truncate), summarize=summarize)
 
 
-_GIVES_WAY = ("by_budget", "whole")
+_GIVES_WAY = ("by_budget", "whole", "summarize")
 
 
 def _list(kind: Any, arguments: Sequence[Any]) -> Any:

@@ -155,7 +155,8 @@ def _file_of(node: Node | None) -> str:
 
 
 def _hint(key: str, steps: Location, model: type[BaseModel] | None) -> str:
-    known = [name for found in _models_at(model, steps) for name in _keys(found)]
+    every = [name for found in _models_at(model, steps) for name in _keys(found)]
+    known = [name for name in every if name != key]  # which another table may have there
     return _near(key, known)
 
 

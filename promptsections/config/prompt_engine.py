@@ -148,14 +148,13 @@ class PromptEngineConfig(_Options):
 
     @classmethod
     def read(cls, options: Mapping[str, Any]) -> PromptEngineConfig:
-        """Read options as JSON has them; whole groups may be missing or null.
+        """Read options as JSON has them; groups and options may be missing or null.
 
         Raises:
             ConfigError: one is wrong or not known; the text names all of them.
         """
-        given = {name: value for name, value in options.items() if value is not None}
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(_without_nulls(options))
         except ValidationError as error:
             listed = "; ".join(
                 f"{'.'.join(map(str, one['loc'])) or 'options'}: {one['msg']}"
@@ -191,6 +190,14 @@ class PromptEngineConfig(_Options):
             },
             empty_list_means=self.empty_tool_list_means,
         )
+
+
+def _without_nulls(options: object) -> object:
+    """Leave out what is null, however deep: no option means anything else by it than its default."""
+    if not isinstance(options, Mapping):
+        return options
+    given = cast("Mapping[str, object]", options)
+    return {name: _without_nulls(v) for name, v in given.items() if v is not None}
 
 
 def _in_camel_case(model: type[BaseModel], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from promptsections.fences import Fence
 from promptsections.messages import Tool, ToolCall
 from promptsections.prompt import Prompt
 from promptsections.sections import PromptSection
+from promptsections.summaries import Summarize
 from promptsections.tokens import Truncate
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -32,6 +33,7 @@ Schema = dict[str, Any]
 _DESCRIBED = {
     "AnySection": "A section of the prompt; its kind says which.",
     "SectionBudget": "Tokens: auto, rest, a number, a share such as 30%, or a table with limits.",
+    "SummarizeTable": "Says in fewer words what does not fit.",
 }
 _PLAIN = {
     "assistant_prefix": "In a text: what stands in front of the assistant's line.",
@@ -75,7 +77,8 @@ def json_schema(kinds: Mapping[str, type[PromptSection]] | None = None) -> Schem
     known = all_kinds(kinds)
     made = document_model(known).model_json_schema(schema_generator=_Terse)
     definitions: dict[str, Schema] = made["$defs"]
-    for cls in (*known.values(), Tool, ToolCall, Truncate, Chunk, Element, ElementRules, Fence):
+    values = (Tool, ToolCall, Truncate, Summarize, Chunk, Element, ElementRules, Fence)
+    for cls in (*known.values(), *values):
         _describe(definitions.get(cls.__name__, {}), cls)
     for name, description in _DESCRIBED.items():
         definitions[name]["description"] = description

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, Union, cast, get_args
 
 from attrs import define, field
 from pydantic import (
@@ -303,16 +303,25 @@ def _read_template(value: object) -> Template:
     return _to_template(read_string(value))
 
 
-def _short_or_table(value: object) -> str:
-    return "<table>" if isinstance(value, dict | BaseModel) else "<short>"
+def short_or_table(short: Any, table: Any, **keyed: Any) -> Any:
+    """Return the annotation of what may be written as a single value or as a table.
 
+    Args:
+        short: Of the single value.
+        table: Of the table.
+        keyed: Of other tables, by a key that tells them from that one.
+    """
 
-def short_or_table(short: Any, table: Any) -> Any:
-    """Return the annotation of what may be written as a single value or as a table."""
-    return Annotated[
-        Annotated[short, tag("short")] | Annotated[table, tag("table")],
-        Discriminator(_short_or_table),
-    ]
+    def which(value: object) -> str:
+        if not isinstance(value, dict | BaseModel):
+            return "<short>"
+        told = (key for key in keyed if isinstance(value, dict) and key in value)
+        return f"<{next(told, 'table')}>"
+
+    named = {"short": short, "table": table, **keyed}
+    tagged = tuple(Annotated[one, tag(name)] for name, one in named.items())
+    ways: Any = Union[tagged]  # noqa: UP007  made at run time
+    return Annotated[ways, Discriminator(which)]
 
 
 LongText: Any = short_or_table(Text, Annotated[TextTable, AfterValidator(_from_text_table)])

@@ -44,11 +44,14 @@ from promptsections import (
     TextSection,
     Tokens,
     ToolCall,
+    Truncate,
+    UserInput,
 )  # fmt: skip
 from promptsections.config import PromptFile, dump, dumps, loads, read_prompt_file, save
 from promptsections.config.document import Syntax
 from promptsections.config.samples import SampleSource
 from promptsections.elements import Element, ElementsSection
+from promptsections.summaries import Summarize, SummaryRequest
 from promptsections.testing import WordTokenizer
 from promptsections.testing import strategies as own
 from promptsections.unicode import well_formed
@@ -178,7 +181,7 @@ def test_all_that_stands_in_a_file_is_written_again(syntax: Syntax, tmp_path: Pa
     save(tmp_path / f"x.{syntax}", file)
 
     found = read_prompt_file(tmp_path / f"x.{syntax}")
-    assert attrs.evolve(found, path=None, places={}) == file
+    assert attrs.evolve(found, path=None, places={}, keys={}) == file
     assert b"\r" not in (tmp_path / f"x.{syntax}").read_bytes()
 
 
@@ -362,3 +365,26 @@ def test_toml_has_no_null() -> None:
         ConfigError, match=r"sections\.response: TOML has no null: write YAML or JSON"
     ):
         dumps(Prompt([FunctionResponseMessage("c", None)]), format="toml")
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_ways_to_summarize_come_back(syntax: Syntax) -> None:
+    def ours(request: SummaryRequest) -> str:
+        return request.text[:9]
+
+    tail = Truncate(keep="end")
+    prompt = Prompt(
+        [
+            ConversationHistory(when_over=Summarize()),
+            UserInput(when_over=Summarize(ours, trigger=0.5, otherwise=tail), tokens=50),
+        ]
+    )
+
+    written = dump(prompt, callables={"ours": ours})
+    text = dumps(prompt, format=syntax, callables={"ours": ours})
+
+    assert loads(text, format=syntax, callables={"ours": ours}).prompt == prompt
+    assert [section["when_over"] for section in written["sections"]] == [
+        "summarize",
+        {"summarize": {"summarizer": "ours", "trigger": 0.5, "otherwise": {"keep": "end"}}},
+    ]

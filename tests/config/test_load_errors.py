@@ -124,6 +124,14 @@ CASES = {
         "sections:\n- kind: user_input\n  tokens: '300'",
         "at_most: write it without quotes",
     ),
+    "a way to summarize that is none": (
+        "sections:\n- kind: user_input\n  when_over: {summarize: {triger: 1}}",
+        "<text>:3: sections[0].when_over.summarize: unknown key 'triger'; did you mean 'trigger'",
+    ),
+    "two ways to give way": (
+        "sections:\n- kind: user_input\n  when_over: {summarize: {}, keep: start}",
+        "<text>:3: sections[0].when_over: unknown key 'keep'; known are",
+    ),
     "no tokens": (
         "sections:\n- kind: user_input\n  tokens: 0",
         "<text>:3: sections[0].tokens: tokens=0 is no budget",
