@@ -2,6 +2,7 @@
 
 from promptsections.config.prompt_engine import PromptEngineConfig
 from promptsections.prompt_engine.engine import FORMS, PromptEngine, is_marked_important
+from promptsections.prompt_engine.validation import validate
 from promptsections.prompt_engine.values import (
     EngineResult,
     EngineStatistics,
@@ -28,4 +29,5 @@ __all__ = [
     "PromptEngineConfig",
     "SystemPrompt",
     "is_marked_important",
+    "validate",
 ]

@@ -18,10 +18,11 @@ from attrs import evolve, field, frozen
 from promptsections.blocks import Chunk
 from promptsections.budgets import Rest, Tokens
 from promptsections.config.prompt_engine import ContextManagement, PromptEngineConfig
-from promptsections.elements import ElementsSection, element_sections
+from promptsections.elements import element_sections
 from promptsections.errors import DefinitionError
+from promptsections.foreign_roles import map_roles
 from promptsections.manifest import ToolSelection
-from promptsections.messages import Message, Part
+from promptsections.messages import Message
 from promptsections.preferences import preference_sentences
 from promptsections.profiles import ModelProfile, find_profile
 from promptsections.prompt import Prompt
@@ -42,9 +43,11 @@ from promptsections.prompt_engine.values import (
     PromptComponents,
 )
 from promptsections.providers import anthropic_messages, openai_chat
+from promptsections.render_cache import RenderCache, cacheable
 from promptsections.rendered import RenderedPrompt
 from promptsections.renderer import Renderer
 from promptsections.retrieval import SOURCE_AND_CONTENT
+from promptsections.scope import Scope
 from promptsections.sections import (
     ConversationHistory,
     DataSourceSection,
@@ -84,6 +87,7 @@ _QUALITIES: Final[Mapping[str, Quality]] = {
 _log = logging.getLogger("promptsections")
 
 
+@cacheable(key="1")
 def is_marked_important(message: Message) -> bool:
     """Say whether a message says of itself that it is important: `important: true` or metadata."""
     metadata = message.extra.get("metadata")
@@ -91,6 +95,12 @@ def is_marked_important(message: Message) -> bool:
     if isinstance(metadata, Mapping):
         own = cast("Mapping[str, Any]", metadata)
     return bool(message.extra.get("important", own.get("important")))
+
+
+@cacheable(key="1")
+def _found(_: str, scope: Scope) -> list[Chunk | str]:
+    """Return what was retrieved before."""
+    return list(scope.read(f"{_ROOT}.retrieved"))
 
 
 @frozen
@@ -114,8 +124,15 @@ class PromptEngine:
     profiles: Mapping[str, ModelProfile] = field(factory=dict[str, ModelProfile], kw_only=True)
     """Name → profile; they win over the table of models."""
     statistics: EngineStatistics = field(factory=EngineStatistics, init=False, eq=False)
+    cache: RenderCache = field(init=False, eq=False, repr=False)
+    """Results, as the configuration lets them be kept; per tenant."""
 
     def __attrs_post_init__(self) -> None:
+        options = self.config.performance
+        cache = RenderCache(
+            max_bytes=options.max_cache_size_bytes, ttl=options.cache_timeout_seconds
+        )
+        object.__setattr__(self, "cache", cache)
         _form(self.config.default_template_name, self.config)
 
     def construct(
@@ -143,7 +160,9 @@ class PromptEngine:
         started = perf_counter()
         try:
             plan = self._plan(components, target, context, template, reserve_output_tokens)
-            rendered = plan.renderer.render(plan.prompt, plan.memory, budget=plan.budget)
+            rendered = plan.renderer.render(
+                plan.prompt, plan.memory, budget=plan.budget, tenant=plan.tenant
+            )
         except Exception as error:
             self.statistics.add_failure(error)
             raise
@@ -165,7 +184,9 @@ class PromptEngine:
         started = perf_counter()
         try:
             plan = self._plan(components, target, context, template, reserve_output_tokens)
-            rendered = await plan.renderer.arender(plan.prompt, plan.memory, budget=plan.budget)
+            rendered = await plan.renderer.arender(
+                plan.prompt, plan.memory, budget=plan.budget, tenant=plan.tenant
+            )
         except Exception as error:
             self.statistics.add_failure(error)
             raise
@@ -181,6 +202,10 @@ class PromptEngine:
         template: str | None,
         reserve: int | None,
     ) -> _Plan:
+        if not isinstance(components, PromptComponents):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(
+                f"components must be PromptComponents, not {type(components).__name__}"
+            )
         aim = ModelTarget(model=target) if isinstance(target, str) else target
         now = context or ExecutionContext()
         persona = now.persona or PersonaSettings(id="")
@@ -190,15 +215,17 @@ class PromptEngine:
         renderer = self._renderer(aim, config, name, reserve)
         tools, issues = select_tools(components, aim, now, config, renderer.profile.name)
         media, blind = seen_media(components, aim)
-        prompt = Prompt(self._sections(components, media, persona, now, config), tools=tools.tools)
+        history = map_roles(components.history)
+        prompt = Prompt(self._sections(components, persona, now, config), tools=tools.tools)
         mine = {
             "input": components.user_input or "",
             "media": media,
-            "history": components.history,
+            "history": history,
             "circumstances": now.circumstances,
             "task_data": components.task_data,
             "custom": components.custom,
             "summaries": now.summaries,
+            "retrieved": components.retrieved,
         }
         return _Plan(
             config=config,
@@ -210,7 +237,8 @@ class PromptEngine:
             form=form,
             tools=tools,
             issues=(*issues, *blind),
-            history=len(components.history),
+            history=len(history),
+            tenant=now.tenant,
         )
 
     def _renderer(
@@ -223,39 +251,30 @@ class PromptEngine:
         )
         if target.max_context_tokens is not None:
             profile = evolve(profile, context_window=target.max_context_tokens)
+        counting = config.token_counting
         return Renderer(
             profile,
             functions=self.functions,
             output="text" if template == "generic_completion" else None,
             reserve_output_tokens=reserve,
+            counting=counting.strategy,
+            estimation=None if counting.strategy == "precise" else counting.estimation_model,
+            cache=self.cache if config.performance.enable_caching else None,
         )
 
     def _sections(
         self,
         components: PromptComponents,
-        media: tuple[Part, ...],
         persona: PersonaSettings,
         context: ExecutionContext,
         config: PromptEngineConfig,
     ) -> list[PromptSection]:
         system, examples, turn, answer = element_sections(
             persona.elements,
-            user=UserInput(f"{_ROOT}.input", text_prefix=""),
+            user=UserInput(f"{_ROOT}.input", files=f"{_ROOT}.media", text_prefix=""),
             circumstances=f"{_ROOT}.circumstances",
             rules=config.contextual_element_selection.rules(persona.preferences),
         )
-        if media:  # a group with a role joins texts, and would lose them
-            words = UserInput(f"{_ROOT}.input", files=f"{_ROOT}.media", text_prefix="")
-            elements = ElementsSection(
-                persona.elements,
-                "user",
-                name="elements_user",
-                circumstances=f"{_ROOT}.circumstances",
-                rules=config.contextual_element_selection.rules(persona.preferences),
-            )
-            turn_sections: list[PromptSection] = [words, elements]
-        else:
-            turn_sections = [turn]
         preferences = preference_sentences(context.user_preferences)
         return [
             *(
@@ -274,7 +293,7 @@ class PromptEngine:
             examples,
             self._history(config),
             self._retrieved(components, config),
-            *turn_sections,
+            turn,
             answer,
         ]
 
@@ -304,7 +323,7 @@ class PromptEngine:
             isinstance(chunk, Chunk) and chunk.source for chunk in chunks
         )
         return DataSourceSection(
-            lambda _, __: chunks,
+            _found,
             f"{_ROOT}.input",
             name="retrieved",
             tokens=Tokens(options.max_rag_context_tokens),
@@ -365,6 +384,7 @@ class _Plan:
     tools: ToolSelection
     issues: tuple[Issue, ...]
     history: int
+    tenant: str | None
 
 
 def _form(name: str, config: PromptEngineConfig) -> Form:

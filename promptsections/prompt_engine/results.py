@@ -76,6 +76,7 @@ def metadata_of(
     metadata: dict[str, Any] = {
         "construction_seconds": seconds,
         "template_used": template,
+        "from_cache": rendered.cached,
         "total_system_prompts_applied": sum(
             1 for path, p in sections.items() if path.startswith("system_prompt") and p.kept
         ),

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from promptsections.blocks import Chunk
 from promptsections.elements import Element
+from promptsections.errors import DefinitionError
 from promptsections.manifest import ToolSelection
 from promptsections.messages import MessageLike, Part, Tool
 from promptsections.profiles import ModelProfile
@@ -32,8 +33,14 @@ class SystemPrompt:
     required: bool = True
 
 
-def _system_prompts(value: Sequence[SystemPrompt | str]) -> tuple[SystemPrompt, ...]:
-    return tuple(SystemPrompt(each) if isinstance(each, str) else each for each in value)
+def _system_prompts(value: str | Sequence[SystemPrompt | str]) -> tuple[SystemPrompt, ...]:
+    several = (value,) if isinstance(value, str) else value
+    return tuple(SystemPrompt(each) if isinstance(each, str) else each for each in several)
+
+
+def _count(_: object, attribute: Attribute[Any], value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise DefinitionError(f"{attribute.name}={value!r} must be a whole number from 0, or None")
 
 
 @frozen(kw_only=True)
@@ -76,6 +83,8 @@ class ExecutionContext:
     user_preferences: Mapping[str, Any] = field(factory=dict[str, Any])
     memory: Mapping[str, Any] = field(factory=dict[str, Any])
     """What criteria and templates of elements read."""
+    tenant: str | None = None
+    """Whose prompt it is; results are kept for each tenant apart."""
     summaries: Any = None
     """What `rendered.summaries` of the last prompt of this conversation was."""
 
@@ -92,7 +101,7 @@ class ModelTarget:
     prompt_format: str | None = None
     """Name of the template; by default the configured one."""
     tools_supported: bool = True
-    max_tools_per_call: int | None = None
+    max_tools_per_call: int | None = field(default=None, validator=_count)
     vision_supported: bool = True
 
 

@@ -98,9 +98,24 @@ def test_overrides_keep_templates_and_replace_lists() -> None:
     assert options.tool_schema_manifest["P"].enabled_tool_ids == ("c",)
 
 
+def test_null_is_the_default_however_deep() -> None:
+    options = {
+        "debugging": None,
+        "historyManagement": {"defaultMaxMessages": None, "maxTokensForHistory": 7},
+        "toolSchemaManifest": {"P": {"enabledToolIds": ["a"], "disabledToolIds": None}},
+    }
+
+    read = PromptEngineConfig.read(options)
+
+    assert read.history_management.default_max_messages == 40
+    assert read.history_management.max_tokens_for_history == 7
+    assert read.tool_schema_manifest["P"].enabled_tool_ids == ("a",)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ([], "options: Input should be"),
         ({"historyManagment": {}}, "historyManagment"),
         (
             {"historyManagement": {"defaultMaxMessages": "5"}},
@@ -111,7 +126,7 @@ def test_overrides_keep_templates_and_replace_lists() -> None:
         ({"performance": {"cacheTimeoutSeconds": -1}}, "performance.cacheTimeoutSeconds"),
     ],
 )
-def test_wrong_options_are_one_error_with_their_places(options: dict[str, Any], words: str) -> None:
+def test_wrong_options_are_one_error_with_their_places(options: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words) as caught:
         PromptEngineConfig.read(options)
 

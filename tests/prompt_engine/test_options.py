@@ -48,7 +48,8 @@ def constructed(
     engine: dict[str, Any] | None = None,
     **components: Any,
 ) -> EngineResult:
-    made = PromptEngine(PromptEngineConfig.read(options or {}), **(engine or {}))
+    counted = {"tokenCounting": {"strategy": "precise"}, **(options or {})}
+    made = PromptEngine(PromptEngineConfig.read(counted), **(engine or {}))
     given = PromptComponents(**{"user_input": "Q", **components})
     return made.construct(given, target, context=context, template=template)
 
@@ -355,6 +356,56 @@ def test_a_target_may_take_no_tools_or_only_some() -> None:
     assert one.tools.reasons == {"deploy": "excluded:max_tools_per_call"}
 
 
+# --- counting and keeping -------------------------------------------------------------------------
+
+
+def test_tokens_are_counted_as_configured() -> None:
+    text = "一二三四五六七八九十" * 20
+
+    def counted(**options: Any) -> EngineResult:
+        return constructed({"tokenCounting": options}, user_input=text)
+
+    precise = counted(strategy="precise")
+    gpt_4 = counted(strategy="estimated", estimationModel="gpt-4")
+    claude = counted(strategy="estimated", estimationModel="claude-3")
+
+    assert precise.rendered.exact
+    assert not gpt_4.rendered.exact
+    assert len({precise.token_count, gpt_4.token_count, claude.token_count}) == 3
+    assert counted(strategy="hybrid").token_count >= precise.token_count
+
+
+def twice(options: dict[str, Any], *, tenants: tuple[str | None, ...] = (None, None)) -> Any:
+    engine = PromptEngine(PromptEngineConfig.read({"performance": options}))
+    components = PromptComponents(user_input="Q", retrieved=["R"], history=TURNS[:2])
+    return [
+        engine.construct(components, "gpt-4o", context=ExecutionContext(tenant=tenant))
+        for tenant in tenants
+    ]
+
+
+def test_results_are_kept_if_asked_and_for_each_tenant_apart() -> None:
+    first, again = twice({})
+    assert (first.metadata["from_cache"], again.metadata["from_cache"]) == (False, True)
+    assert again.prompt == first.prompt
+
+    assert not twice({"enableCaching": False})[1].metadata["from_cache"]
+    assert not twice({"maxCacheSizeBytes": 10})[1].metadata["from_cache"]
+    assert not twice({"cacheTimeoutSeconds": 1e-9})[1].metadata["from_cache"]
+    assert not twice({}, tenants=("a", "b"))[1].metadata["from_cache"]
+    assert twice({}, tenants=("a", "a"))[1].metadata["from_cache"]
+
+
+def test_nothing_that_was_retrieved_for_another_question_is_given_out() -> None:
+    engine = PromptEngine()
+
+    for document in ("mine", "yours"):
+        result = engine.construct(
+            PromptComponents(user_input="the same question", retrieved=[document]), "gpt-4o"
+        )
+        assert document in said(result)
+
+
 # --- debugging ------------------------------------------------------------------------------------
 
 
@@ -453,12 +504,32 @@ def test_images_go_along_or_are_told_to_be_left_out() -> None:
 
     (parts,) = (m.content for m in seen.rendered.messages if isinstance(m.content, tuple))
     assert image in parts
-    assert {"RAG", "BELOW"} <= {message.text for message in seen.rendered.messages}
+    assert "RAG" in said(seen)
+    assert "Q\nBELOW" in said(seen)
     assert unseen.rendered.messages == (Message("user", "Q"),)
     assert [issue.code for issue in unseen.issues] == ["VISION_NOT_SUPPORTED"]
 
 
 # --- what comes along -----------------------------------------------------------------------------
+
+
+def test_one_system_prompt_is_a_text() -> None:
+    result = constructed(system_prompts="one two")
+
+    assert result.rendered.messages[0].text == "one two"
+
+
+@pytest.mark.parametrize("most", [-1, True, 1.5])
+def test_a_target_takes_a_whole_number_of_tools(most: Any) -> None:
+    with pytest.raises(DefinitionError, match="max_tools_per_call=.* must be a whole number"):
+        ModelTarget(model="gpt-4o", max_tools_per_call=most)
+
+
+def test_what_is_no_component_is_an_error() -> None:
+    wrong: Any = "hi"
+
+    with pytest.raises(DefinitionError, match="components must be PromptComponents, not str"):
+        PromptEngine().construct(wrong, "gpt-4o")
 
 
 def test_statistics_count_what_happened() -> None:
