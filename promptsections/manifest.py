@@ -26,7 +26,11 @@ def _ids(value: Iterable[str] | None) -> tuple[str, ...] | None:
         return None
     if isinstance(value, str):
         raise DefinitionError(f"tool ids must be a list, not the text {value!r}")
-    return tuple(value)
+    ids = tuple(value)
+    for id_ in ids:
+        if not isinstance(id_, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(f"tool ids must be texts, not {id_!r}")
+    return ids
 
 
 def _some_ids(value: Iterable[str]) -> tuple[str, ...]:
@@ -171,6 +175,7 @@ class ToolManifest:
             supported: Whether the model takes tools at all.
 
         Raises:
+            DefinitionError: if something that is offered is no tool.
             DuplicateNameError: if two tools have the same id.
         """
         offered = _by_id(tools)
@@ -245,10 +250,19 @@ class ToolManifest:
 
 def _by_id(tools: Iterable[Tool] | Mapping[str, Tool]) -> Mapping[str, Tool]:
     if isinstance(tools, Mapping):
-        return MappingProxyType(dict(cast("Mapping[str, Tool]", tools)))
+        named = dict(cast("Mapping[str, Tool]", tools))
+        for tool in named.values():
+            _check_tool(tool)
+        return MappingProxyType(named)
     found: dict[str, Tool] = {}
     for tool in tools:
+        _check_tool(tool)
         if tool.name in found:
             raise DuplicateNameError(f"two tools are named {tool.name!r}", name=tool.name)
         found[tool.name] = tool
     return found
+
+
+def _check_tool(tool: object) -> None:
+    if not isinstance(tool, Tool):
+        raise DefinitionError(f"a manifest selects among Tool values, not {type(tool).__name__}")

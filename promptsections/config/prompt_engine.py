@@ -193,7 +193,7 @@ class PromptEngineConfig(_Options):
 
 
 def _without_nulls(options: object) -> object:
-    """Leave out what is null, however deep: no option means anything else by it than its default."""
+    """Leave out what is null, however deep: no option means by it anything but its default."""
     if not isinstance(options, Mapping):
         return options
     given = cast("Mapping[str, object]", options)

@@ -17,6 +17,7 @@ the element is made. It knows no elements and no sections.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isnan
 from typing import Any, Final, cast
 
 from attrs import frozen
@@ -99,6 +100,8 @@ def read_criteria(criteria: Mapping[str, Any], fields: Iterable[str] = FIELDS) -
 
 
 def _condition(key: str, value: Any, fields: Sequence[str]) -> Condition:
+    if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(f"criteria: {key!r} is no name of a field")
     if key in _JOINS:
         if not isinstance(value, list | tuple):
             raise DefinitionError(f"criteria: {key!r} needs a list of criteria")
@@ -134,6 +137,8 @@ def _tests(place: str, path: str, value: Any) -> Iterable[Comparison]:
         bare = "contains" if place == "circumstances" and path in CONTAINED else "equals"
         return (Comparison(place, path, bare, value),)
     asked = cast("Mapping[str, Any]", value)
+    if not asked:
+        raise DefinitionError(f"criteria: {path!r} asks for nothing: name an operator and a value")
     return tuple(
         Comparison(place, path, name, _operand(path, name, v)) for name, v in asked.items()
     )
@@ -141,10 +146,10 @@ def _tests(place: str, path: str, value: Any) -> Iterable[Comparison]:
 
 def _operand(path: str, operator: str, value: Any) -> object:
     if operator not in _OPERATORS and operator != "exists":
-        near = suggest(operator, (*_OPERATORS, "exists"))
+        near = suggest(str(operator), (*_OPERATORS, "exists"))
         raise DefinitionError(
             f"criteria: {path!r} has the operator {operator!r}, which is not known"
-            f"{did_you_mean(operator, near)}"
+            f"{did_you_mean(str(operator), near)}"
         )
     if operator in ("any", "all", "none"):
         if not isinstance(value, list | tuple):
@@ -193,7 +198,7 @@ def _items(value: object) -> Iterable[object]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and not isnan(value)
 
 
 def _number(compare: Callable[[float, float], bool]) -> Callable[[object, object], bool]:

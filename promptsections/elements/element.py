@@ -5,6 +5,7 @@ It knows criteria; it knows no selection, no sections and no layout.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, cast
 
@@ -105,6 +106,11 @@ class Element:
                 f"element {self.id!r}: criteria are a mapping or a function, not "
                 f"{type(criteria).__name__}"
             )
+        if inspect.iscoroutinefunction(criteria):
+            raise DefinitionError(
+                f"element {self.id!r}: criteria cannot be async: put what they ask for into the "
+                "circumstances"
+            )
         return None
 
     def applies(self, circumstances: Mapping[str, Any], values: Values) -> bool:
@@ -113,10 +119,29 @@ class Element:
         Args:
             circumstances: What a predicate is given.
             values: Where criteria that are data read.
+
+        Raises:
+            DefinitionError: a predicate failed, or returned something that is not true or false.
         """
         if self._condition is not None:
             return self._condition.holds(values)
-        return self.criteria is None or bool(cast("Predicate", self.criteria)(circumstances))
+        return self.criteria is None or self._holds(cast("Predicate", self.criteria), circumstances)
+
+    def _holds(self, predicate: Predicate, circumstances: Mapping[str, Any]) -> bool:
+        try:
+            found = predicate(circumstances)
+        except Exception as error:
+            raise DefinitionError(
+                f"element {self.id!r}: its criteria failed: {type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(found, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            if inspect.iscoroutine(found):
+                found.close()
+            raise DefinitionError(
+                f"element {self.id!r}: its criteria returned {type(found).__name__}, not true or "
+                "false"
+            )
+        return found
 
     def contradicts(self, other: Element) -> bool:
         """Say whether the two are never said together."""

@@ -53,6 +53,9 @@ class ElementRules:
         for name, cap in caps.items():
             if cap is not None and (isinstance(cap, bool) or not isinstance(cap, int) or cap < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise DefinitionError(f"{name}={cap!r} must be a whole number of elements, or None")
+        for name, preference in self.preferences.items():
+            if isinstance(preference, bool) or not isinstance(preference, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise DefinitionError(f"preferences: {name}={preference!r} must be a whole number")
         for name, choices in (
             ("priority_strategy", get_args(PriorityStrategy)),
             ("conflict_strategy", get_args(ConflictStrategy)),

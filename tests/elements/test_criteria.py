@@ -115,6 +115,25 @@ def test_fields_of_ones_own_are_declared() -> None:
     assert select_elements([element], {"city": "Bern"}).chosen == (element,)
 
 
+async def later(_: object) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("predicate", "words"),
+    [
+        (lambda _: 1 / 0, "its criteria failed: ZeroDivisionError"),
+        (lambda _: "yes", "its criteria returned str, not true or false"),
+        (lambda given: later(given), "its criteria returned coroutine, not true or false"),
+    ],
+)
+def test_a_function_that_does_not_say_true_or_false_is_an_error(predicate: Any, words: str) -> None:
+    element = Element("domain_context", "x", criteria=predicate, id="tip")
+
+    with pytest.raises(DefinitionError, match=f"element 'tip': {words}"):
+        select_elements([element], {})
+
+
 @pytest.mark.parametrize(
     ("criteria", "words"),
     [
@@ -128,6 +147,11 @@ def test_fields_of_ones_own_are_declared() -> None:
         ({"any_of": ["mood"]}, "'any_of' needs a list of criteria"),
         ({"memory": "user.tier"}, "needs a mapping from paths to values"),
         (5, "a mapping or a function, not int"),
+        ({5: "x"}, "5 is no name of a field"),
+        ({"mood": {5: "x"}}, "'mood' has the operator 5, which is not known"),
+        ({"mood": {}}, "'mood' asks for nothing"),
+        ({"turns": {"at_least": float("nan")}}, "needs a number, not nan"),
+        (later, "criteria cannot be async"),
     ],
 )
 def test_what_cannot_be_read_is_an_error_that_names_the_element(criteria: Any, words: str) -> None:

@@ -212,6 +212,7 @@ def test_selections_keep_their_rules(
         ({"total": -1}, "total=-1 must be a whole number"),
         ({"default_per_type": True}, "default_per_type=True"),
         ({"per_type": {"x": 1.5}}, "x=1.5"),
+        ({"preferences": {"x": "high"}}, "x='high' must be a whole number"),
         ({"priority_strategy": "best"}, "priority_strategy='best' must be one of"),
         ({"conflict_strategy": "fight"}, "conflict_strategy='fight' must be one of"),
     ],

@@ -143,6 +143,9 @@ def test_reasons_never_reach_a_schema() -> None:
     ("wrong", "words"),
     [
         (lambda: ToolAccess(enabled="abc"), "not the text 'abc'"),
+        (lambda: ToolAccess(disabled=[5]), "must be texts, not 5"),  # type: ignore[list-item]
+        (lambda: ToolManifest().select(["a"]), "Tool values, not str"),  # type: ignore[list-item]
+        (lambda: ToolManifest().select({"a": 5}), "Tool values, not int"),  # type: ignore[arg-type]
         (lambda: ToolManifest({"P": {"enabled": []}}), "not a ToolAccess"),  # type: ignore[dict-item]
         (lambda: ToolManifest(empty_list_means="some"), "must be 'none' or 'all'"),  # type: ignore[arg-type]
         (
