@@ -39,7 +39,7 @@ def test_a_limit_of_the_model_that_is_none_reserves_a_quarter_of_the_window() ->
 
 
 def test_a_limit_of_the_call_that_leaves_nothing_is_an_error_that_names_the_numbers() -> None:
-    with pytest.raises(InvalidBudgetError, match="max_output_tokens=8192 leaves nothing .* 8192"):
+    with pytest.raises(InvalidBudgetError, match=r"max_output_tokens=8192 leaves nothing .* 8192"):
         find_profile("gpt-4").input_budget(max_output_tokens=8_192)
     with pytest.raises(InvalidBudgetError, match="max_output_tokens=0"):
         CHAT.input_budget(max_output_tokens=0)

@@ -521,7 +521,7 @@ def test_one_system_prompt_is_a_text() -> None:
 
 @pytest.mark.parametrize("most", [-1, True, 1.5])
 def test_a_target_takes_a_whole_number_of_tools(most: Any) -> None:
-    with pytest.raises(DefinitionError, match="max_tools_per_call=.* must be a whole number"):
+    with pytest.raises(DefinitionError, match=r"max_tools_per_call=.* must be a whole number"):
         ModelTarget(model="gpt-4o", max_tools_per_call=most)
 
 
