@@ -10,15 +10,16 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from promptsections.budgets import total_budget
 from promptsections.caching import CachePlan, CachePolicy, cache_outcome
-from promptsections.errors import DefinitionError, LayoutError
+from promptsections.errors import BudgetExceededError, DefinitionError, LayoutError
 from promptsections.explain import explain
 from promptsections.layout import (
     Layout,
     Origin,
+    Placement,
     Reporter,
     ResolvedContent,
     engine_for,
@@ -27,6 +28,7 @@ from promptsections.layout import (
 from promptsections.messages import Message, Tool
 from promptsections.notes import Note
 from promptsections.summaries.summary import Summary
+from promptsections.tokens import hybrid_of
 
 _NO_TIMES: Mapping[str, float] = MappingProxyType({})
 NO_SUMMARIES: Mapping[str, Summary] = MappingProxyType({})
@@ -158,6 +160,36 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
             f"{unread} was read only as far as {resolved.budget} tokens need: "
             f"resolve again with budget={tokens}"
         )
+    return _by_estimate(resolved, tokens, started) or _lay_out(resolved, tokens, started)
+
+
+def _by_estimate(resolved: Resolved, tokens: int, started: float) -> RenderedPrompt | None:
+    """Lay out by estimates, if that is allowed and certain to send everything.
+
+    A bound is never less than an exact count. So what is whole by the bound is whole by exact
+    counts too: the same messages, however they are counted.
+    """
+    hybrid = hybrid_of(resolved.tokenizer)
+    bound = None if hybrid is None else hybrid.bound
+    if hybrid is None or bound is None:
+        return None
+    found = None
+    for tokenizer in (bound, hybrid.estimate):
+        try:
+            found = _lay_out(evolve(resolved, tokenizer=tokenizer), tokens, started)
+        except BudgetExceededError:
+            return None
+        if not all(map(_is_all, found.layout.placements)):
+            return None
+    return found
+
+
+def _is_all(placement: Placement) -> bool:
+    """Whether nothing was left out of a section for lack of room."""
+    return placement.outcome not in ("cut", "dropped") and all(map(_is_all, placement.children))
+
+
+def _lay_out(resolved: Resolved, tokens: int, started: float) -> RenderedPrompt:
     engine = engine_for(resolved, tokens)
     composed = engine.run()
     reporter = Reporter(engine)
@@ -166,7 +198,9 @@ def lay_out(resolved: Resolved, budget: int | None = None) -> RenderedPrompt:
     )
     estimates = tuple(
         Note("estimated", "", reason)
-        for reason in resolved.profile.estimates(composed.messages, resolved.tools)
+        for reason in resolved.profile.estimates(
+            composed.messages, resolved.tools, resolved.tokenizer
+        )
     )
     layout = Layout(
         budget=tokens,

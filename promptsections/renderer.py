@@ -22,7 +22,14 @@ from promptsections.rendered import RenderedPrompt, Resolved, lay_out
 from promptsections.resolving import Runner, Surroundings, resolve
 from promptsections.sections.base import is_seconds
 from promptsections.templates import Function, Undefined
-from promptsections.tokens import Tokenizer, as_tokenizer, is_loaded
+from promptsections.tokens import (
+    EstimationModel,
+    Strategy,
+    Tokenizer,
+    as_tokenizer,
+    is_loaded,
+    with_strategy,
+)
 
 
 def _functions(value: Mapping[str, Function] | None) -> Mapping[str, Function]:
@@ -109,11 +116,20 @@ class Renderer:
     """What may be cached by the provider, and who may read it; `None` asks for nothing."""
     cache: Cache | None = field(default=None, kw_only=True, validator=_cache)
     """A `RenderCache`, which gives out renders again while nothing that they read has changed."""
+    counting: Strategy = field(default="precise", kw_only=True)
+    """`"estimated"` counts nothing, so that a prompt may be longer than its budget; `"hybrid"`
+    counts only where a prompt might be too long, and never is."""
+    estimation: str | EstimationModel | None = field(default=None, kw_only=True, hash=False)
+    """What estimates then; by default what suits the model's tokenizer."""
     profile: ModelProfile = field(init=False)
     """What things cost, and how much fits."""
 
     def __attrs_post_init__(self) -> None:
         profile = _profile(self.model, self.tokenizer, self.profiles)
+        own = profile.tokenizer()
+        counted = with_strategy(own, self.counting, self.estimation, profile.name)
+        if counted is not own:
+            profile = evolve(profile, encoding=counted)
         if self.output == "text" and profile.form != "text":
             profile = evolve(profile, form="text", reply_priming=0)
         elif self.output == "messages" and profile.form != "messages":

@@ -283,10 +283,15 @@ class ModelProfile:
         """Whether plain messages are counted exactly as the provider does."""
         return self.tokenizer().exact and not self.overhead_is_estimate
 
-    def estimates(self, messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[str, ...]:
+    def estimates(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        tokenizer: Tokenizer | None = None,
+    ) -> tuple[str, ...]:
         """Say what makes the count of a prompt approximate; nothing if it is exact."""
         found: list[str] = []
-        tokenizer = self.tokenizer()
+        tokenizer = tokenizer or self.tokenizer()
         if not tokenizer.exact:
             found.append(_described(tokenizer))
         if self.overhead_is_estimate:
