@@ -15,6 +15,7 @@ from promptsections.sections.base import Content, PromptSection, check_role
 from promptsections.sections.stability import Declared, Stability, least_stable
 from promptsections.sections.text import TemplateSection
 from promptsections.sections.wrapping import element_of
+from promptsections.summaries.summarize import Summarize
 
 MAX_DEPTH = 100
 """How deep groups may nest."""
@@ -73,6 +74,11 @@ class GroupSection(PromptSection):
     """How many templates in it hold `<<cache_breakpoint>>`: none or one."""
 
     def __attrs_post_init__(self) -> None:
+        if isinstance(self.when_over, Summarize):
+            raise DefinitionError(
+                f"section {self.name or self.kind!r}: a group cannot be summarized: write "
+                "when_over=Summarize(…) at the sections in it"
+            )
         for section in self.sections:
             _ = section.budget  # a bad default of a subclass is an error here, not at a render
         object.__setattr__(self, "names", _names(self.sections))
