@@ -115,6 +115,27 @@ class XmlElement:
         return re.compile(rf"<(?=\s*(?:/\s*)?{re.escape(self.tag)}(?![\w.-]))", re.IGNORECASE)
 
 
+@frozen
+class Bare:
+    """A text without an element, whose markup is written so that what stands around it parses."""
+
+    escape: Literal["xml", "cdata"]
+
+    @property
+    def before(self) -> str:
+        """The beginning of a CDATA section, or nothing."""
+        return "<![CDATA[" if self.escape == "cdata" else ""
+
+    @property
+    def after(self) -> str:
+        """The end of a CDATA section, or nothing."""
+        return "]]>" if self.escape == "cdata" else ""
+
+    def encode(self, text: str, /) -> str:
+        """Return the text as it is written inside."""
+        return XmlElement("text", escape=self.escape).encode(text)
+
+
 def _printable(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", well_formed(text))
 

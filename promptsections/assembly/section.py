@@ -23,7 +23,7 @@ from promptsections.errors import (
     PromptSectionsError,
     SlotSourceError,
 )
-from promptsections.markup import Escape, XmlElement
+from promptsections.markup import Bare, Enclosure, Escape, XmlElement
 from promptsections.messages import Message
 from promptsections.scope import Scope
 from promptsections.sections import Content, Declared, PromptSection, Stability
@@ -105,15 +105,19 @@ class SlotSection(PromptSection):
     def _block(self, text: str, scope: Scope) -> TextBlock | None:
         if not text.strip():
             return None
-        tag = self.slot.tag
-        element = None if tag is None else XmlElement(tag, escape=self.escape)
         return TextBlock(
             text,
             Message("user"),
             cut=self.cut,
             limit=self.budget.ceiling,
-            **wrapped(element, [text], scope),
+            **wrapped(self._enclosure(), [text], scope),
         )
+
+    def _enclosure(self) -> Enclosure | None:
+        """Return what the text stands in; without a tag, what its markup is written by."""
+        if self.slot.tag is not None:
+            return XmlElement(self.slot.tag, escape=self.escape)
+        return Bare(self.escape) if self.escape in ("xml", "cdata") else None
 
 
 def _described(error: Exception) -> str:
