@@ -569,6 +569,53 @@ def test_a_timeout_of_the_real_client_is_typed() -> None:
         through("openai", late)
 
 
+def silent(sdk: Any, state: list[str]) -> Any:
+    """Return a client of an SDK whose server never answers."""
+
+    async def handle(_: Any) -> Any:
+        state.append("asked")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            state.append("given up")
+            raise
+
+    http = _library(sdk).AsyncClient(transport=_library(sdk).MockTransport(handle))
+    if sdk is openai:
+        return OpenAIClient(openai.AsyncOpenAI(api_key="x", http_client=http), "gpt-4o")
+    client = anthropic.AsyncAnthropic(api_key="x", http_client=http)
+    return AnthropicClient(client, "claude-sonnet-4-6")
+
+
+@pytest.mark.parametrize("sdk", [openai, anthropic])
+def test_a_call_of_the_real_client_is_given_up_at_the_timeout(sdk: Any) -> None:
+    state: list[str] = []
+    slow = gateway(silent(sdk, state), timeout=0.3)
+
+    with pytest.raises(ModelCallError, match=r"took longer than 0\.3 s"):
+        asyncio.run(slow.execute("verification", additional_context=TASK))
+
+    assert state == ["asked", "given up"]
+
+
+@pytest.mark.parametrize("sdk", [openai, anthropic])
+def test_cancellation_reaches_the_request_of_the_real_client(sdk: Any) -> None:
+    state: list[str] = []
+    slow = gateway(silent(sdk, state))
+
+    async def ask() -> None:
+        task = asyncio.create_task(slow.execute("verification", additional_context=TASK))
+        while not state:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(ask())
+
+    assert state == ["asked", "given up"]
+
+
 def test_options_of_a_client_go_along() -> None:
     bodies: list[Any] = []
     client = OpenAIClient(openai_client(chat("x"), bodies), "my-deployment", options={"seed": 7})
