@@ -8,18 +8,23 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from promptsections import (
+    Block,
     ConversationHistory,
+    HistoryBlock,
     LayoutError,
     Message,
     NeedsEventLoopError,
     NewestFirst,
     Prompt,
+    PromptSection,
     RenderedPrompt,
     Renderer,
+    Scope,
     SystemMessage,
     Tokens,
     ToolCall,
@@ -230,16 +235,40 @@ def test_pinned_messages_are_sent_as_they_are_and_not_told() -> None:
 
 def test_where_all_that_is_older_is_pinned_there_is_nothing_to_tell() -> None:
     recorder, history = Recorder(), talk(30)
-    prompt = section(
-        Summarize(recorder), tokens=1_200, pinned=lambda m: int(m.text[:2].strip(":")) < 58
-    )
-    before = render(section(Summarize(said("sum")), pinned=lambda m: False), history).summaries
+    prompt = section(Summarize(recorder), pinned=lambda message: message not in history[-2:])
 
-    assert render(prompt, history[:2]).summaries == {}
-    assert recorder.requests == []
-    kept = RENDERER.resolve(prompt, {"history": history, "summaries": before}, budget=4000)
-    assert kept.summaries[PATH].text == "sum"
-    assert recorder.requests == []
+    resolved = RENDERER.resolve(prompt, {"history": history}, budget=4000)
+
+    assert (recorder.requests, dict(resolved.summaries)) == ([], {})
+
+
+def test_where_all_that_came_since_is_pinned_the_summary_before_stays_as_it_is() -> None:
+    recorder, history = Recorder(), talk(60)
+    before = render(section(Summarize(recorder)), history[:60]).summaries
+    since = history[before[PATH].end : -2]
+    prompt = section(Summarize(recorder), pinned=lambda message: message in since)
+
+    memory = {"history": history, "summaries": before}
+    after = RENDERER.resolve(prompt, memory, budget=4000).summaries
+
+    assert len(recorder.requests) == 1
+    assert after[PATH].text == before[PATH].text
+    assert after[PATH].end > before[PATH].end
+
+
+@frozen
+class Half(PromptSection):
+    def resolve(self, scope: Scope, /) -> Block:
+        return HistoryBlock(scope.read("history"), unread=True)
+
+
+def test_a_history_of_which_only_a_part_was_read_is_cut() -> None:
+    half = Half(tokens=Tokens(500), when_over=Summarize(said("never")))
+
+    rendered = render(Prompt([half]), talk(30))
+
+    assert codes(rendered) == ["summary_failed"]
+    assert "only the newest" in rendered.layout.notes[0].detail
 
 
 def test_the_newest_exchange_is_never_summarized() -> None:
@@ -267,6 +296,7 @@ def test_leading_system_messages_stay_and_are_not_told() -> None:
 def test_a_history_without_system_messages_has_the_summary_alone() -> None:
     history = talk(30)
     history = [Message("system", "Be kind."), *history[:30], Message("system", "x"), *history[30:]]
+    history.insert(-1, Message("system", "y"))
 
     rendered = render(section(Summarize(said("sum")), keep_system=False), history)
 
@@ -318,9 +348,13 @@ def test_a_history_that_is_read_newest_first_is_read_to_its_end() -> None:
     history = talk(30)
     recorder = Recorder()
 
-    rendered = render(section(Summarize(recorder)), NewestFirst(lambda: reversed(history)))
+    def transform(message: Message) -> Message | None:
+        return None if message == history[1] else message
 
-    assert recorder.requests[0].messages[0] == history[0]
+    newest_first = NewestFirst(lambda: reversed(history))
+    rendered = render(section(Summarize(recorder), transform=transform), newest_first)
+
+    assert recorder.requests[0].messages[:2] == (history[0], history[2])
     assert rendered.messages[-1] == history[-1]
 
 

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from promptsections import (
     Block,
+    CachePolicy,
     Chunk,
     DataSourceSection,
     DefinitionError,
@@ -56,6 +57,19 @@ def test_a_text_that_does_not_fit_is_said_in_fewer_words(section: PromptSection)
     assert [message.text for message in rendered.messages] == ["Short."]
     assert [note.code for note in rendered.layout.notes] == ["summarized"]
     assert rendered.layout.placements[0].outcome == "whole"
+
+
+def test_a_text_in_two_parts_for_the_cache_is_one_summary() -> None:
+    policy = CachePolicy(prompt_caching=True, share_prompt_cache_across_tenants=True)
+    renderer = Renderer("claude-sonnet-4-5", caching=policy)
+    template = "You help.<<cache_breakpoint>> <<$long>>"
+
+    def sent(text: str) -> Message:
+        section = TemplateSection(template, tokens=Tokens(100), when_over=said())
+        return renderer.render(Prompt([section]), {"long": text}, budget=2_000).messages[0]
+
+    assert sent(LONG).content == "Short."
+    assert isinstance(sent("Little.").content, tuple)
 
 
 def test_an_element_stays_around_a_summary() -> None:
