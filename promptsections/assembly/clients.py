@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from promptsections.errors import ModelCallError
 from promptsections.messages import Message
 from promptsections.providers import anthropic_messages, openai_chat
 from promptsections.rendered import RenderedPrompt
@@ -54,6 +53,8 @@ class ModelAnswer:
     cut_off: bool = False
     """Whether it ended at the limit of output tokens."""
     model: str | None = None
+    refusal: str | None = None
+    """Why it refused to answer; `None` if it did not. A gateway makes an error of it."""
 
 
 ModelClient = Callable[[ModelRequest], Awaitable[ModelAnswer | str]]
@@ -74,11 +75,7 @@ class OpenAIClient:
     """More parameters of each call: `response_format`, `seed`, `timeout`, …"""
 
     async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
-        """Ask the model.
-
-        Raises:
-            ModelCallError: it refused. Errors of the SDK pass through.
-        """
+        """Ask the model; errors of the SDK pass through."""
         settings = {
             "max_completion_tokens": request.max_output_tokens,
             "temperature": request.temperature,
@@ -88,9 +85,7 @@ class OpenAIClient:
             **body, **_set(settings), **self.options
         )
         choice = response.choices[0]
-        refusal = getattr(choice.message, "refusal", None)
-        if refusal or choice.finish_reason == "content_filter":
-            raise ModelCallError(f"the model refused to answer: {refusal or 'content filter'}")
+        filtered = "content filter" if choice.finish_reason == "content_filter" else None
         usage = response.usage
         return ModelAnswer(
             text=choice.message.content or "",
@@ -99,6 +94,7 @@ class OpenAIClient:
             stop_reason=choice.finish_reason,
             cut_off=choice.finish_reason == "length",
             model=response.model,
+            refusal=getattr(choice.message, "refusal", None) or filtered,
         )
 
 
@@ -120,11 +116,7 @@ class AnthropicClient:
     no parameter for it any more."""
 
     async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
-        """Ask the model.
-
-        Raises:
-            ModelCallError: it refused. Errors of the SDK pass through.
-        """
+        """Ask the model; errors of the SDK pass through."""
         limit = request.max_output_tokens
         body = anthropic_messages.to_request(
             request.prompt(),
@@ -136,8 +128,7 @@ class AnthropicClient:
             extra["extra_body"] = {"temperature": request.temperature}
         response = await self.client.messages.create(**body, **extra, **self.options)
         text = "".join(block.text for block in response.content if block.type == "text")
-        if response.stop_reason == "refusal":
-            raise ModelCallError(f"the model refused to answer: {text or 'no reason given'}")
+        refused = response.stop_reason == "refusal"
         usage = response.usage
         cached = (usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
         return ModelAnswer(
@@ -147,6 +138,7 @@ class AnthropicClient:
             stop_reason=response.stop_reason,
             cut_off=response.stop_reason == "max_tokens",
             model=response.model,
+            refusal=(text or "no reason given") if refused else None,
         )
 
 

@@ -201,6 +201,8 @@ class PromptGateway:
         while True:
             answer = await self._called(request)
             answers.append(answer)
+            if answer.refusal is not None:
+                raise ModelCallError(f"the model refused to answer: {answer.refusal}")
             try:
                 return answer.text if kind is None else parse_answer(answer.text, kind)
             except InvalidAnswerError as error:

@@ -401,7 +401,16 @@ def test_calls_that_came_to_nothing_are_told_with_what_they_cost(
     assert "SECRET" not in span.to_json()
 
 
-def test_a_call_that_was_refused_is_told_too(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refusal_is_told_with_what_it_cost(caplog: pytest.LogCaptureFixture) -> None:
+    answer = ModelAnswer(text="", refusal="No.", input_tokens=3, output_tokens=1)
+
+    with pytest.raises(ModelCallError, match=r"the model refused to answer: No\."):
+        executed(Scripted(answer))
+
+    assert "usage.input_tokens=3 usage.output_tokens=1" in caplog.text
+
+
+def test_a_call_that_failed_is_told_too(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(ModelCallError):
         executed(Scripted(RuntimeError("down")))
 
