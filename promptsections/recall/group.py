@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar, get_args
 
 from attrs import field, frozen
 
-from promptsections.budgets import Budget, BudgetLike, Rest, Share, exact_fraction, to_budget
+from promptsections.budgets import Rest, Tokens, exact_fraction, whole_tokens
 from promptsections.errors import DefinitionError
 from promptsections.messages import Role
 from promptsections.recall.section import RecallSection, memories_of
@@ -39,7 +39,7 @@ MEMORY_SHARES: Final[Mapping[MemoryKind, float]] = MappingProxyType(
         "observations": 0.05,
     }
 )
-"""Kind → its part of the room below the preamble."""
+"""Kind → its part of the room."""
 
 HEADINGS: Final[Mapping[MemoryKind, str]] = MappingProxyType(
     {
@@ -90,7 +90,7 @@ def recall_group(
     preamble: str = PREAMBLE,
     now: str = "now",
     name: str = "memories",
-    tokens: BudgetLike = 0.3,
+    tokens: int = 2_000,
     role: Role = "system",
 ) -> GroupSection:
     """Return a group of all kinds of memory; headings and preamble are inside its budget.
@@ -106,16 +106,18 @@ def recall_group(
         preamble: How memories are to be used; `""` for none.
         now: Path in memory of the time that ages are measured to.
         name: Of the group.
-        tokens: Budget of the group.
+        tokens: The most that the group may take, of which the shares are parts.
         role: Of its one message.
 
     Raises:
         DefinitionError: a kind is not known, or the shares are no parts of a whole.
+        InvalidBudgetError: `tokens` is no whole number of tokens.
     """
     parts = _parts({**MEMORY_SHARES, **_known("shares", shares or {})})
     titles = {**HEADINGS, **_known("headings", headings or {})}
     flow = frozenset(_known("receivers", dict.fromkeys(receivers, True)))
-    budget = to_budget(tokens, section=name)
+    room = whole_tokens(tokens)
+    parts = {kind: part for kind, part in parts.items() if part * room >= 1}
     sections: list[PromptSection] = [
         RecallSection(
             f"{variable}.{kind}",
@@ -124,19 +126,14 @@ def recall_group(
             style=style or Bullets(),
             now=now,
             whole=kind not in _IN_ONE_TEXT,
-            tokens=_budget(part, receives=kind in flow),
+            tokens=Rest(part) if kind in flow else Tokens(int(part * room)),
         )
         for kind, part in parts.items()
-        if part
     ]
     if preamble:
-        paths = [f"{variable}.{kind}" for kind, part in parts.items() if part]
+        paths = [f"{variable}.{kind}" for kind in parts]
         sections.insert(0, RecallPreamble(preamble, name="preamble", variables=paths, priority=-1))
-    return GroupSection(sections, role, name=name, tokens=budget, required=False)
-
-
-def _budget(part: Fraction, *, receives: bool) -> Budget:
-    return Rest(part) if receives else Share(part)
+    return GroupSection(sections, role, name=name, tokens=Tokens(room), required=False)
 
 
 def _known(what: str, given: Mapping[MemoryKind, T]) -> Mapping[MemoryKind, T]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from agentos_cases import Case, of, of_id
 
-from promptsections import ModelProfile, Prompt, RenderedPrompt, Renderer, Rest
+from promptsections import ModelProfile, Prompt, RenderedPrompt, Renderer
 from promptsections.recall import HEADINGS, PREAMBLE, recall_group
 from promptsections.testing import assert_fits
 from promptsections.tokens import CallableTokenizer
@@ -52,7 +52,7 @@ def memories_of(given: dict[str, Any]) -> dict[str, Any]:
 
 def rendered(case: Case, **options: Any) -> RenderedPrompt:
     shares = {SHARES[name]: share for name, share in case.input.get("allocation", {}).items()}
-    group = recall_group(shares=shares, tokens=Rest(), **options)  # type: ignore[arg-type]
+    group = recall_group(shares=shares, tokens=case.input["budget"], **options)  # type: ignore[arg-type]
     memory = {"now": NOW, "memories": memories_of(case.input)}
     return RENDERER.render(Prompt([group]), memory, budget=case.input["budget"])
 
@@ -69,6 +69,10 @@ MORE = {
 """Case → kinds that the library says and the original did not, and why."""
 
 
+LESS = {"agentos-0246": {"reminders", "graph", "observations"}}
+"""Case → kinds whose one memory, with its heading, is over its share and passed over."""
+
+
 @pytest.mark.parametrize("case", of("assemble_memory"))
 def test_the_same_kinds_are_said_and_never_too_much(case: Case) -> None:
     result = rendered(case)
@@ -76,7 +80,7 @@ def test_the_same_kinds_are_said_and_never_too_much(case: Case) -> None:
     assert_fits(result, profile=RENDERER.profile)
     recorded = {TITLES[title] for title in case.output["sections"] if title in TITLES}
     more = MORE.get(case.id, (set[str](), ""))[0]
-    assert set(kinds_said(result)) - {"preamble"} == recorded | more
+    assert set(kinds_said(result)) - {"preamble"} == (recorded | more) - LESS.get(case.id, set())
 
 
 def test_over_the_budget_by_headings_and_preamble_is_a_fault_of_the_original() -> None:
