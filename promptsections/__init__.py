@@ -48,6 +48,7 @@ _HOMES = {
         "FunctionCallMessage FunctionResponseMessage GroupSection MemorySection PromptSection "
         "SystemMessage TemplateSection TextSection UserInput UserMessage"
     ),
+    "summaries": "Summarize Summary",
     "templates": "Template",
     "tokens": "ApproximateTokenizer Tokenizer Truncate truncate",
 }

@@ -128,6 +128,10 @@ from promptsections.sections import (
     UserInput,
     UserMessage,
 )
+from promptsections.summaries import (
+    Summarize,
+    Summary,
+)
 from promptsections.templates import (
     Template,
 )
@@ -210,6 +214,8 @@ __all__ = [
     "SlotSourceError",
     "SourceTimeoutError",
     "StackBlock",
+    "Summarize",
+    "Summary",
     "SystemMessage",
     "Template",
     "TemplateSection",
