@@ -19,8 +19,8 @@ DATA = {
 """Files with recorded calls."""
 
 COVERED_BY = {
-    "apply_token_budget": "agentos/test_budgets.py",
-    "assemble_memory": "agentos/test_memory.py",
+    "apply_token_budget": "agentos/test_agentos_budgets.py",
+    "assemble_memory": "agentos/test_agentos_memory.py",
     "cache_key": "agentos/test_cache_key.py",
     "compaction": "agentos/test_histories.py",
     "estimate_token_count": "agentos/test_counts.py",
