@@ -92,6 +92,11 @@ class Tool:
     def __attrs_post_init__(self) -> None:
         if not self.name:
             raise DefinitionError("a Tool needs a name")
+        if not isinstance(self.parameters, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(
+                f"Tool {self.name!r}: parameters must be a JSON Schema, not "
+                f"{type(self.parameters).__name__}"
+            )
         try:
             object.__setattr__(self, "parameters", in_order(self.parameters))
         except (TypeError, ValueError) as error:

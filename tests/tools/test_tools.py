@@ -427,3 +427,9 @@ def test_tools_are_reserved_before_anything_else_and_sent() -> None:
     request = openai_chat.to_request(rendered)
     assert rendered.layout.base > 3 + 12 + 7
     assert request["tools"][0]["function"]["parameters"] == tool.parameters
+
+
+@pytest.mark.parametrize("parameters", [None, "{}", []])
+def test_parameters_that_are_no_schema_are_an_error_at_once(parameters: Any) -> None:
+    with pytest.raises(DefinitionError, match="Tool 'f': parameters must be a JSON Schema"):
+        Tool("f", parameters=parameters)
