@@ -293,13 +293,13 @@ COLD = """
 import asyncio, json, sys
 from time import perf_counter
 import tiktoken
-from promptsections.tokens import tiktoken_encoding
+from promptsections.tokens import TiktokenTokenizer, tiktoken_encoding
 sys.path[:0] = json.loads(sys.argv[1])
 from test_field_concurrency import SENTENCE, longest_gap, source, sources
 import promptsections as ps
 
 slow = {f"s{n}": source(f"found {n}", delay=0.2) for n in range(5)}
-renderer = ps.Renderer("gpt-4o")
+renderer = ps.Renderer("gpt-4o", tokenizer=TiktokenTokenizer())
 gap, rendered = asyncio.run(longest_gap(lambda: renderer.arender(sources(**slow), budget=1000)))
 ranks = tiktoken_encoding.read_ranks("o200k_base", 199_998)
 started = perf_counter()
